@@ -1,0 +1,2 @@
+//! The `turnframe` binary.
+fn main() {}

@@ -1,0 +1,175 @@
+//! Canonical JSON (RFC 8785) and digests over it.
+//!
+//! What is hashed is stored as the very bytes that were hashed: an entry's payload, a card's payload, a
+//! part of a person's data. Two values are equal exactly when their canonical bytes are.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sha2::{Digest as _, Sha256};
+
+/// A value that has no canonical JSON form.
+#[derive(Debug, thiserror::Error)]
+#[error("the value has no canonical JSON form: {0}")]
+pub struct CanonicalError(#[from] serde_json::Error);
+
+/// The canonical JSON bytes of a value.
+///
+/// # Errors
+/// [`CanonicalError`] when the value cannot be JSON at all: a map whose keys are not strings, a number
+/// that is not finite. Exact numbers belong in strings or integers of a minor unit.
+pub fn to_bytes<T: Serialize>(value: &T) -> Result<Vec<u8>, CanonicalError> {
+    Ok(serde_json_canonicalizer::to_vec(value)?)
+}
+
+/// A SHA-256 digest; hexadecimal in JSON.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The start of every stream's chain.
+    pub const ZERO: Self = Self([0; 32]);
+
+    /// Wraps bytes that a ledger returned.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The 32 bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// Digests parts under a domain label. Each part is preceded by its length, so that no two lists
+    /// of parts read alike.
+    #[must_use]
+    pub fn of(label: &str, parts: &[&[u8]]) -> Self {
+        let mut hasher = Hasher::new(label);
+        for part in parts {
+            hasher.part(part);
+        }
+        hasher.finish()
+    }
+}
+
+/// Digests parts one after another; see [`Digest::of`].
+#[derive(Debug, Clone)]
+pub struct Hasher(Sha256);
+
+impl Hasher {
+    /// Starts under a domain label.
+    #[must_use]
+    pub fn new(label: &str) -> Self {
+        let mut hasher = Self(Sha256::new());
+        hasher.part(label.as_bytes());
+        hasher
+    }
+
+    /// Adds a part, preceded by its length in 8 bytes, big-endian.
+    pub fn part(&mut self, part: &[u8]) -> &mut Self {
+        self.0.update((part.len() as u64).to_be_bytes());
+        self.0.update(part);
+        self
+    }
+
+    /// The digest of all parts.
+    #[must_use]
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
+/// Lower-case hexadecimal.
+#[must_use]
+pub fn to_hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+    text
+}
+
+/// Reads exactly `N` bytes of lower- or upper-case hexadecimal.
+#[must_use]
+pub fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|value| u8::try_from(value).ok());
+    let text = text.as_bytes();
+    if text.len() != N * 2 {
+        return None;
+    }
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
+        *byte = (digit(pair[0])? << 4) | digit(pair[1])?;
+    }
+    Some(bytes)
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&to_hex(&self.0))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            serializer.serialize_str(&to_hex(&self.0))
+        } else {
+            self.0.serialize(serializer)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+            from_hex(&text)
+                .map(Self)
+                .ok_or_else(|| serde::de::Error::custom("not a SHA-256 digest"))
+        } else {
+            <[u8; 32]>::deserialize(deserializer).map(Self)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn canonical_json_is_rfc_8785() {
+        let value = json!({"b": 1.0, "a": ["\u{20ac}", "\n", 1e21, 0.000001], "\u{fb33}": 1, "\u{1f600}": 2});
+        let text = String::from_utf8(to_bytes(&value).expect("canonical")).expect("UTF-8");
+        // Keys sort by UTF-16 code units, so the emoji (a surrogate pair) precedes U+FB33.
+        let expected =
+            "{\"a\":[\"\u{20ac}\",\"\\n\",1e+21,0.000001],\"b\":1,\"\u{1f600}\":2,\"\u{fb33}\":1}";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn no_two_lists_of_parts_read_alike() {
+        assert_ne!(Digest::of("t", &[b"ab", b"c"]), Digest::of("t", &[b"a", b"bc"]));
+        assert_ne!(Digest::of("t", &[b"ab"]), Digest::of("t", &[b"ab", b""]));
+        assert_ne!(Digest::of("t", &[b"ab"]), Digest::of("ta", &[b"b"]));
+    }
+
+    #[test]
+    fn a_digest_reads_back_from_its_own_text() {
+        let digest = Digest::of("t", &[b"x"]);
+        let text = serde_json::to_string(&digest).expect("JSON");
+        assert_eq!(serde_json::from_str::<Digest>(&text).expect("digest"), digest);
+        assert!(serde_json::from_str::<Digest>("\"00\"").is_err());
+    }
+}
