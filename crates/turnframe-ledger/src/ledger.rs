@@ -1,0 +1,110 @@
+//! The port that every backend implements.
+
+use async_trait::async_trait;
+use tokio::sync::watch;
+use turnframe_core::id::AccountId;
+
+use crate::append::{Append, AppendError, Appended, KeyName, KeyRecord};
+use crate::entry::Entry;
+use crate::mark::{Mark, MarkQuery};
+use crate::stream::{PartitionId, Position, StreamName, Version};
+
+/// The most entries of one page.
+pub const PAGE_MAX: usize = 1_000;
+
+/// Why the ledger could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The ledger cannot be read right now; back off and try again.
+    #[error("the ledger is unavailable: {reason}")]
+    Unavailable {
+        /// What went wrong, for an operator.
+        reason: String,
+    },
+    /// An entry cannot be decoded. Stop that stream and tell an operator; never skip the entry.
+    #[error("{place} is corrupt: {reason}")]
+    Corrupt {
+        /// The stream or the partition and position.
+        place: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// What a ledger has done since it was opened, for benches and operators.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LedgerStatistics {
+    /// Transactions committed by appends.
+    pub commits: u64,
+    /// Statements sent by appends, transaction control included.
+    pub statements: u64,
+    /// Entries committed.
+    pub entries: u64,
+}
+
+/// The only source of state.
+///
+/// **Guarantees**, on every backend:
+/// - an append is atomic over its streams, its keys and its marks;
+/// - `append` takes a batch and answers for each append by itself: a refused one changes nothing for its
+///   neighbours, and is judged against the heads, the keys and the appends admitted before it;
+/// - keys are checked first, then versions;
+/// - versions have no gaps, positions have no gaps and follow commit order within a partition, so a reader by
+///   position never misses an entry, also while others write;
+/// - what is acknowledged is durable; [`AppendError::OutcomeUnknown`] is the one answer that leaves open
+///   whether something was written;
+/// - every read is scoped to an account or to a partition that the caller names; a record of another account
+///   is read exactly like one that does not exist.
+#[async_trait]
+pub trait EventLedger: Send + Sync + 'static {
+    /// Commits a batch in one transaction. The answers stand in the order of the appends.
+    async fn append(&self, batch: Vec<Append>) -> Vec<Result<Appended, AppendError>>;
+
+    /// Entries of a stream after a version, in order, at most `limit` and never more than [`PAGE_MAX`].
+    async fn read_stream(
+        &self,
+        account: &AccountId,
+        stream: &StreamName,
+        after: Version,
+        limit: usize,
+    ) -> Result<Vec<Entry>, ReadError>;
+
+    /// The newest entries of a stream before a version (all, where none is given), in ascending order.
+    async fn read_stream_back(
+        &self,
+        account: &AccountId,
+        stream: &StreamName,
+        before: Option<Version>,
+        limit: usize,
+    ) -> Result<Vec<Entry>, ReadError>;
+
+    /// Entries of a partition after a position, in order, of one account where one is named.
+    async fn read_partition(
+        &self,
+        partition: PartitionId,
+        after: Position,
+        limit: usize,
+        account: Option<&AccountId>,
+    ) -> Result<Vec<Entry>, ReadError>;
+
+    /// The last position of a partition, [`Position::START`] where it is empty.
+    async fn head(&self, partition: PartitionId) -> Result<Position, ReadError>;
+
+    /// What a key of an account stands for.
+    async fn find_key(
+        &self,
+        account: &AccountId,
+        key: &KeyName,
+    ) -> Result<Option<KeyRecord>, ReadError>;
+
+    /// A page of marks.
+    async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError>;
+
+    /// A hint that changes after a commit to the partition: its newest position known here. Hints may be
+    /// lost or merged; the ledger is the truth.
+    fn hints(&self, partition: PartitionId) -> watch::Receiver<Position>;
+
+    /// What the ledger has done since it was opened.
+    fn statistics(&self) -> LedgerStatistics;
+}

@@ -1,0 +1,131 @@
+//! Marks: the small index records that an append sets and clears in its own transaction.
+//!
+//! A mark says that something is still owed (a turn to finish, an effect to send, a fact to carry on) or
+//! how a record is found. Because it changes with the entries it belongs to, a sweep at start finds exactly
+//! what a crash left open, and its cost is proportional to that, never to the length of the ledger.
+
+use serde::{Deserialize, Serialize};
+use turnframe_core::id::AccountId;
+use turnframe_core::source::Timestamp;
+
+use crate::stream::{PartitionId, StreamName};
+
+/// The longest key of a mark, in bytes.
+pub const MARK_KEY_MAX_BYTES: usize = 320;
+/// The most marks of one page.
+pub const MARK_PAGE_MAX: usize = 1_000;
+
+macro_rules! mark_kinds {
+    ($($(#[$doc:meta])* $kind:ident = $name:literal),+ $(,)?) => {
+        /// What a mark is about. Names are stored and never change.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum MarkKind {
+            $($(#[$doc])* $kind),+
+        }
+
+        impl MarkKind {
+            /// Every kind there is.
+            pub const ALL: &[Self] = &[$(Self::$kind),+];
+
+            /// The stored name.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name),+
+                }
+            }
+
+            /// The kind of a stored name.
+            #[must_use]
+            pub fn parse(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|kind| kind.as_str() == name)
+            }
+        }
+    };
+}
+
+mark_kinds! {
+    /// A turn was accepted and not answered yet.
+    Turn = "turn",
+    /// A card is open.
+    Card = "card",
+    /// An effect has to be sent, sent again, or looked up, from its due time on.
+    Effect = "effect",
+    /// A fact has to be carried from its stream to the next one.
+    Relay = "relay",
+    /// A record belongs to somebody: how a directory finds it.
+    Member = "member",
+}
+
+/// An index record. Unique by account, kind and key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// The tenant.
+    pub account: AccountId,
+    /// What it is about.
+    pub kind: MarkKind,
+    /// Which one: printable ASCII of at most [`MARK_KEY_MAX_BYTES`] bytes.
+    pub key: String,
+    /// The stream it leads to.
+    pub stream: StreamName,
+    /// From when on it is due.
+    pub due: Timestamp,
+}
+
+/// A change of the index in an append's transaction. The account is the append's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MarkChange {
+    /// Sets a mark, or moves the one with this kind and key.
+    Set {
+        /// What it is about.
+        kind: MarkKind,
+        /// Which one.
+        key: String,
+        /// The stream it leads to.
+        stream: StreamName,
+        /// From when on it is due.
+        due: Timestamp,
+    },
+    /// Clears a mark; nothing happens when it is not set.
+    Clear {
+        /// What it was about.
+        kind: MarkKind,
+        /// Which one.
+        key: String,
+    },
+}
+
+/// Which marks to list. The answer is ordered by account and key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MarkQuery {
+    /// What they are about.
+    pub kind: MarkKind,
+    /// Only of this partition.
+    pub partition: Option<PartitionId>,
+    /// Only of this account.
+    pub account: Option<AccountId>,
+    /// Only keys that start with this text.
+    pub prefix: String,
+    /// Only those due at this moment.
+    pub due_by: Option<Timestamp>,
+    /// Only those after this account and key: the last of the page before.
+    pub after: Option<(AccountId, String)>,
+    /// At most this many, and never more than [`MARK_PAGE_MAX`].
+    pub limit: usize,
+}
+
+impl MarkQuery {
+    /// All marks of a kind, first page.
+    #[must_use]
+    pub fn of(kind: MarkKind) -> Self {
+        Self {
+            kind,
+            partition: None,
+            account: None,
+            prefix: String::new(),
+            due_by: None,
+            after: None,
+            limit: MARK_PAGE_MAX,
+        }
+    }
+}
