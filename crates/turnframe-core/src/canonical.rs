@@ -4,8 +4,11 @@
 //! part of a person's data. Two values are equal exactly when their canonical bytes are.
 
 use std::fmt;
+use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
 /// A value that has no canonical JSON form.
@@ -20,6 +23,60 @@ pub struct CanonicalError(#[from] serde_json::Error);
 /// that is not finite. Exact numbers belong in strings or integers of a minor unit.
 pub fn to_bytes<T: Serialize>(value: &T) -> Result<Vec<u8>, CanonicalError> {
     Ok(serde_json_canonicalizer::to_vec(value)?)
+}
+
+/// A value as its canonical JSON text: how commands and events travel where their types are erased.
+///
+/// Two are equal exactly when their values are. In JSON it is the value itself, in other formats its text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Json(Arc<str>);
+
+impl Json {
+    /// The canonical text of a value.
+    ///
+    /// # Errors
+    /// [`CanonicalError`] when the value cannot be JSON.
+    pub fn of<T: Serialize>(value: &T) -> Result<Self, CanonicalError> {
+        let text = serde_json_canonicalizer::to_string(value)?;
+        Ok(Self(Arc::from(text)))
+    }
+
+    /// Reads the value.
+    ///
+    /// # Errors
+    /// [`CanonicalError`] when the value does not have the expected shape.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, CanonicalError> {
+        Ok(serde_json::from_str(&self.0)?)
+    }
+
+    /// The canonical text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            let raw: &RawValue =
+                serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
+            raw.serialize(serializer)
+        } else {
+            serializer.serialize_str(&self.0)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            let value = serde_json::Value::deserialize(deserializer)?;
+            Self::of(&value).map_err(serde::de::Error::custom)
+        } else {
+            String::deserialize(deserializer).map(|text| Self(Arc::from(text)))
+        }
+    }
 }
 
 /// A SHA-256 digest; hexadecimal in JSON.

@@ -178,6 +178,19 @@ name_id! {
     DestinationKey
 }
 
+name_id! {
+    /// A BCP 47 language tag, such as `en` or `de-AT`.
+    Locale
+}
+
+impl Locale {
+    /// The language alone: `de` of `de-AT`.
+    #[must_use]
+    pub fn language(&self) -> &str {
+        self.0.split('-').next().unwrap_or_default()
+    }
+}
+
 uuid_id! {
     /// A case: one real record with a lifecycle.
     CaseId
@@ -207,6 +220,22 @@ pub struct CaseRef {
 impl fmt::Display for CaseRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.workflow, self.case)
+    }
+}
+
+/// An operation of a workflow.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperationRef {
+    /// The workflow that offers it.
+    pub workflow: WorkflowKey,
+    /// The operation within the workflow.
+    pub operation: OperationKey,
+}
+
+impl fmt::Display for OperationRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.workflow, self.operation)
     }
 }
 

@@ -1,0 +1,130 @@
+use std::time::Duration;
+
+use async_trait::async_trait;
+use turnframe_core::canonical::Json;
+use turnframe_core::id::{DestinationKey, EffectId};
+
+/// An effect as it is handed to its destination.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// The effect; its text is the idempotency key the receiver is sent.
+    pub effect: EffectId,
+    /// Which attempt this is, from 1.
+    pub attempt: u32,
+    /// What the receiver is asked to do.
+    pub operation: String,
+    /// With which content.
+    pub payload: Json,
+}
+
+impl Delivery {
+    /// The idempotency key: the same for every attempt at an effect.
+    #[must_use]
+    pub fn idempotency_key(&self) -> String {
+        self.effect.to_string()
+    }
+}
+
+/// What came of sending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Dispatched {
+    /// The receiver took it.
+    Accepted {
+        /// What the receiver calls it.
+        reference: String,
+        /// What else it said.
+        details: Json,
+    },
+    /// The receiver refused it, and said so.
+    Rejected {
+        /// The receiver's stable code.
+        code: String,
+    },
+    /// It provably was not sent: the only answer that is tried again by itself.
+    NotSent {
+        /// What went wrong, for an operator.
+        reason: String,
+    },
+    /// It may have been received or not (I15): anything after the first byte went out.
+    Unknown {
+        /// What went wrong, for an operator.
+        reason: String,
+    },
+}
+
+/// What a look-up by key found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reconciled {
+    /// The receiver has it, and this is what it says of it.
+    Found(Dispatched),
+    /// The receiver does not have it, or not yet.
+    NotFound,
+    /// The look-up itself gave no answer.
+    StillUnknown {
+        /// What went wrong, for an operator.
+        reason: String,
+    },
+}
+
+/// Whether an attempt of unknown outcome may be sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Resending {
+    /// The receiver honours the idempotency key.
+    IdempotentByKey,
+    /// It does not, or nobody knows: look it up, then ask an operator.
+    Never,
+}
+
+/// How a destination is treated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DestinationProfile {
+    /// Whether an unknown attempt may be sent again.
+    pub resending: Resending,
+    /// How many deliveries run at once.
+    pub concurrency: usize,
+    /// How long one attempt may take before its outcome is unknown.
+    pub timeout: Duration,
+    /// How many attempts are made at what provably was not sent.
+    pub attempts_max: u32,
+    /// How many look-ups are made before an operator is asked.
+    pub lookups_max: u32,
+    /// The first pause before another attempt or look-up; it doubles, with jitter.
+    pub backoff: Duration,
+    /// The longest pause.
+    pub backoff_max: Duration,
+}
+
+impl Default for DestinationProfile {
+    fn default() -> Self {
+        Self {
+            resending: Resending::Never,
+            concurrency: 16,
+            timeout: Duration::from_secs(10),
+            attempts_max: 5,
+            lookups_max: 8,
+            backoff: Duration::from_millis(200),
+            backoff_max: Duration::from_secs(60),
+        }
+    }
+}
+
+/// An external system that receives effects.
+#[async_trait]
+pub trait Destination: Send + Sync + 'static {
+    /// Names the destination. Stored with every effect.
+    fn key(&self) -> DestinationKey;
+
+    /// How it is treated.
+    fn profile(&self) -> DestinationProfile {
+        DestinationProfile::default()
+    }
+
+    /// Sends once. Never retries by itself; when in doubt the answer is [`Dispatched::Unknown`].
+    async fn dispatch(&self, delivery: &Delivery) -> Dispatched;
+
+    /// Looks an effect up by its key. The default knows nothing.
+    async fn reconcile(&self, delivery: &Delivery) -> Reconciled {
+        let _ = delivery;
+        Reconciled::StillUnknown { reason: "the destination has no look-up".to_owned() }
+    }
+}
