@@ -199,8 +199,19 @@ pub enum Disposition {
 pub struct Step {
     /// The case.
     pub case: CaseRef,
+    /// The act that brings the case into being: when it is not applied, this step does not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depends_on: Option<ActId>,
     /// What is done.
     pub action: Action,
+}
+
+impl Step {
+    /// A step on a case that is there.
+    #[must_use]
+    pub const fn on(case: CaseRef, action: Action) -> Self {
+        Self { case, depends_on: None, action }
+    }
 }
 
 /// What a step does.
@@ -265,8 +276,8 @@ pub struct PlannedAct {
 /// A question and what it is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedQuestion {
-    /// The words it was read from.
-    pub source: WordRange,
+    /// The words it was read from; none where a choice between records goes on with it.
+    pub source: Option<WordRange>,
     /// What it is about.
     pub topic: TopicKey,
     /// How it will be answered.
@@ -319,9 +330,19 @@ pub struct ExecutionPlan {
     pub cases: Vec<CaseExpectation>,
     /// Choices between records, persisted together with the plan.
     pub choices: Vec<Interaction>,
-    /// A choice that this turn's click made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resolved_choice: Option<InteractionId>,
+    /// Choices between records that this turn closes.
+    pub closed_choices: Vec<ClosedChoice>,
+}
+
+/// A choice between records that a turn closes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClosedChoice {
+    /// The card.
+    pub card: InteractionId,
+    /// Resolved, declined or dismissed.
+    pub status: InteractionStatus,
+    /// The option that said so, where one did.
+    pub option: Option<OptionId>,
 }
 
 impl ExecutionPlan {
@@ -329,9 +350,9 @@ impl ExecutionPlan {
     pub fn steps<'a>(
         &'a self,
         case: &'a CaseRef,
-    ) -> impl Iterator<Item = (&'a PlannedAct, &'a Action)> {
+    ) -> impl Iterator<Item = (&'a PlannedAct, &'a Step)> {
         self.acts.iter().filter_map(move |act| match &act.disposition {
-            Disposition::Step(step) if step.case == *case => Some((act, &step.action)),
+            Disposition::Step(step) if step.case == *case => Some((act, step)),
             Disposition::Step(_) | Disposition::Final(_) => None,
         })
     }

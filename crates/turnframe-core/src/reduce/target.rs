@@ -1,0 +1,168 @@
+//! From targets to cases, and the question that is asked when there are several (I8).
+
+use super::Reducer;
+use crate::id::{CaseRef, CaseRevision, OptionId, WorkflowKey};
+use crate::interaction::{
+    CardContext, Continuation, Interaction, InteractionKind, InteractionPayload, OptionMeaning,
+    StoredOption,
+};
+use crate::plan::{Disposition, PlannedAnswer, PlannedQuestion};
+use crate::policy::RiskClass;
+use crate::registry::{CorruptJson, Erasure};
+use crate::target::Resolution;
+use crate::text::Text;
+use crate::understanding::{ProposedQuestion, ProposedTarget};
+
+/// What an act's target comes to.
+pub(super) enum Target {
+    Case(CaseRef),
+    Ambiguous(Vec<CaseRef>),
+    Missing,
+    DependsOn(usize),
+}
+
+impl Reducer<'_> {
+    /// Resolves a target that names a record by itself.
+    pub(super) fn resolve_named(
+        &self,
+        workflow: &WorkflowKey,
+        target: &ProposedTarget,
+    ) -> Resolution {
+        let of_workflow = |case: &CaseRef| case.workflow == *workflow;
+        let targets = self.input.targets;
+        match target {
+            ProposedTarget::Handle(token) => {
+                let case = targets.by_token(&self.input.actor.account, token);
+                case.filter(|case| of_workflow(case))
+                    .cloned()
+                    .map_or(Resolution::Missing, Resolution::One)
+            }
+            ProposedTarget::Mention(pointer) => targets.by_mention(&pointer.copy, of_workflow),
+            ProposedTarget::Unstated => targets.unstated(of_workflow),
+            ProposedTarget::New(_) | ProposedTarget::Act(_) => Resolution::Missing,
+        }
+    }
+
+    /// Resolves any target of an act or a question.
+    pub(super) fn resolve(&self, workflow: &WorkflowKey, target: &ProposedTarget) -> Target {
+        match target {
+            ProposedTarget::New(workflow) => {
+                let case = self.input.ids.case();
+                Target::Case(CaseRef { workflow: workflow.clone(), case })
+            }
+            ProposedTarget::Act(earlier) => self.resolve_through(workflow, *earlier),
+            ProposedTarget::Handle(_) | ProposedTarget::Mention(_) | ProposedTarget::Unstated => {
+                match self.resolve_named(workflow, target) {
+                    Resolution::One(case) => Target::Case(case),
+                    Resolution::Ambiguous(cases) => Target::Ambiguous(cases),
+                    Resolution::Missing => Target::Missing,
+                }
+            }
+        }
+    }
+
+    /// The record of an earlier act, or of the one that took its place.
+    fn resolve_through(&self, workflow: &WorkflowKey, earlier: usize) -> Target {
+        let mut act = earlier;
+        while let Some(by) = self.corrected_by[act] {
+            act = by;
+        }
+        let draft = &self.texts[act];
+        let runs = matches!(draft.disposition, Some(Disposition::Step(_)));
+        match &draft.case {
+            // A case that exists can be named even where the act on it came to nothing.
+            Some(case) if runs || self.input.cases.contains_key(case) => {
+                if case.workflow == *workflow {
+                    Target::Case(case.clone())
+                } else {
+                    Target::Missing
+                }
+            }
+            Some(_) | None => Target::DependsOn(act),
+        }
+    }
+
+    /// Draws the question which record is meant.
+    pub(super) fn ask_which(
+        &mut self,
+        cases: &[CaseRef],
+        continuation: Continuation,
+    ) -> Erasure<crate::id::InteractionId> {
+        let failed = |error: &dyn std::fmt::Display| CorruptJson {
+            workflow: cases[0].workflow.clone(),
+            reason: error.to_string(),
+        };
+        let mut options = Vec::with_capacity(cases.len() + 1);
+        for (index, case) in cases.iter().enumerate() {
+            let found = self.input.cases.get(case);
+            options.push(StoredOption {
+                id: OptionId::new((index + 1).to_string()).map_err(|error| failed(&error))?,
+                label: found.map_or_else(Text::new, |found| label_of(&found.projection)),
+                meaning: OptionMeaning::Choose(case.clone()),
+                freeform: None,
+            });
+        }
+        options.push(StoredOption {
+            id: OptionId::new("none").map_err(|error| failed(&error))?,
+            label: self.input.words.none.clone(),
+            meaning: OptionMeaning::Decline,
+            freeform: None,
+        });
+        let payload = InteractionPayload {
+            kind: InteractionKind::SelectTarget,
+            requirement: None,
+            operation: None,
+            continuation: Some(continuation),
+            title: self.input.words.title.clone(),
+            lines: Vec::new(),
+            options,
+            risk: RiskClass::Low,
+            independent: true,
+        };
+        let context = CardContext {
+            conversation: self.input.conversation,
+            turn: self.input.turn,
+            case: None,
+            revision: CaseRevision::NONE,
+            subject: self.input.speaker,
+        };
+        let card =
+            Interaction::draw(payload, &context, self.input.ids).map_err(|error| failed(&error))?;
+        let id = card.id;
+        self.choices.push(card);
+        Ok(id)
+    }
+
+    /// Every question gets an answer, or the reason why not (I11).
+    pub(super) fn reduce_questions(&mut self) -> Erasure<()> {
+        let input = self.input;
+        for question in &input.understanding.questions {
+            let answer = self.answer(question)?;
+            let (source, topic) = (Some(question.source), question.topic.clone());
+            self.questions.push(PlannedQuestion { source, topic, answer });
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, question: &ProposedQuestion) -> Erasure<PlannedAnswer> {
+        Ok(match self.resolve(&question.workflow, &question.target) {
+            Target::Case(case) => {
+                self.touch(&case)?;
+                PlannedAnswer::FromView(case)
+            }
+            Target::Ambiguous(cases) => {
+                let (workflow, topic) = (question.workflow.clone(), question.topic.clone());
+                let card = self.ask_which(&cases, Continuation::Ask { workflow, topic })?;
+                PlannedAnswer::Ambiguous { card }
+            }
+            Target::Missing => PlannedAnswer::Missing,
+            Target::DependsOn(act) => PlannedAnswer::NotExecuted { because: super::act_id(act) },
+        })
+    }
+}
+
+/// What tells two cases of one label apart: the label, and the facts beneath it.
+fn label_of(projection: &crate::view::Projection) -> Text {
+    let facts = projection.facts.iter().filter(|fact| !fact.value.is_empty());
+    facts.take(3).fold(projection.label.clone(), |label, fact| label.plain(" · ").text(&fact.value))
+}
