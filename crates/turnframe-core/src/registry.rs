@@ -17,6 +17,7 @@ use crate::policy::CommandPolicy;
 use crate::receipt::{EffectConclusion, ReceiptDraft};
 use crate::source::Timestamp;
 use crate::text::Text;
+use crate::understanding::{OfferedOperation, OfferedTopic};
 use crate::view::{Projection, WorkflowView};
 use crate::workflow::{
     CompileError, Confirmation, Decision, EffectRequest, OperationAct, Workflow,
@@ -339,6 +340,32 @@ impl WorkflowRegistry {
     #[must_use]
     pub fn get(&self, key: &WorkflowKey) -> Option<&Arc<dyn ErasedWorkflow>> {
         self.workflows.get(key)
+    }
+
+    /// Every operation of every workflow: the offer of a turn.
+    #[must_use]
+    pub fn offered_operations(&self) -> Arc<[OfferedOperation]> {
+        let of = |workflow: &Arc<dyn ErasedWorkflow>| {
+            let key = workflow.key().clone();
+            let offer = move |spec: &OperationSpec| OfferedOperation {
+                workflow: key.clone(),
+                spec: spec.clone(),
+            };
+            workflow.operations().iter().map(offer).collect::<Vec<_>>()
+        };
+        self.workflows.values().flat_map(of).collect()
+    }
+
+    /// Every topic of every workflow.
+    #[must_use]
+    pub fn offered_topics(&self) -> Arc<[OfferedTopic]> {
+        let of = |workflow: &Arc<dyn ErasedWorkflow>| {
+            let key = workflow.key().clone();
+            let offer =
+                move |spec: &TopicSpec| OfferedTopic { workflow: key.clone(), spec: spec.clone() };
+            workflow.topics().iter().map(offer).collect::<Vec<_>>()
+        };
+        self.workflows.values().flat_map(of).collect()
     }
 
     /// All workflows in order of their keys.

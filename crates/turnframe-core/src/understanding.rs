@@ -4,6 +4,8 @@
 //! values by pointers into the message. It carries no ids of its own: acts are numbered by the server in the
 //! order in which they stand.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::id::{InteractionId, Locale, OperationRef, OptionId, SlotName, TopicKey, WorkflowKey};
@@ -200,10 +202,10 @@ pub struct Brief {
     pub message: Message,
     /// The actor's language.
     pub locale: Locale,
-    /// What can be done.
-    pub operations: Vec<OfferedOperation>,
+    /// What can be done; the same for every turn of a deployment, so it is shared.
+    pub operations: Arc<[OfferedOperation]>,
     /// What can be answered.
-    pub topics: Vec<OfferedTopic>,
+    pub topics: Arc<[OfferedTopic]>,
     /// The records in view.
     pub handles: Vec<Handle>,
     /// The cards that are open here.

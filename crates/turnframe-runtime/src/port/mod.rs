@@ -8,6 +8,6 @@ mod narrator;
 pub use destination::{
     Delivery, Destination, DestinationProfile, Dispatched, Reconciled, Resending,
 };
-pub use directory::{CaseDirectory, DirectoryError, OriginToken};
+pub use directory::{CANDIDATES_MAX, CaseDirectory, DirectoryError, OriginToken};
 pub use interpreter::{Interpreter, InterpreterError};
 pub use narrator::{NarrationBrief, Narrator, NarratorError};

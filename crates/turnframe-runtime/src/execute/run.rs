@@ -1,0 +1,251 @@
+//! Running a command: authorised, decided, recorded.
+
+use turnframe_core::canonical::Json;
+use turnframe_core::id::{CaseRevision, InteractionId, OperationRef};
+use turnframe_core::interaction::{InteractionEvent, InteractionStatus, OptionMeaning};
+use turnframe_core::plan::{ActOutcome, Rejection};
+use turnframe_core::policy::CommandOrigin;
+use turnframe_core::workflow::EffectRequest;
+use turnframe_ledger::{EntryKind, MarkChange, MarkKind, StreamName, Version};
+
+use super::{ExecuteError, Execution, Wanted};
+use crate::record::{CaseCommand, CaseEvent, EffectRequested, FactKey, SCHEMA};
+
+impl Execution<'_> {
+    pub(super) fn run(
+        &mut self,
+        index: usize,
+        command: &Json,
+        origin: &CommandOrigin,
+        resolves: Option<InteractionId>,
+    ) -> Result<(), ExecuteError> {
+        if let Some(card) = resolves.filter(|card| !self.cards.contains_key(card)) {
+            self.outcomes[index] = Some(self.resolved_before(card));
+            return Ok(());
+        }
+        if let Some(expected) = self.moved() {
+            let outcome = self.conflict(expected);
+            return self.record(index, command, origin, outcome);
+        }
+        if !self.authorises(command, origin)? {
+            return self.unauthorised(index, command, origin);
+        }
+        let decision = match self.workflow.decide(&self.state, command, self.job.now)? {
+            Ok(decision) => decision,
+            Err(rejection) => {
+                self.reject(index, command, origin, rejection)?;
+                return self.settle_card(resolves, InteractionEvent::Failed, origin);
+            }
+        };
+        if decision.events.is_empty() {
+            let rejection = Rejection::new("nothing_to_do");
+            self.reject(index, command, origin, rejection)?;
+            return self.settle_card(resolves, InteractionEvent::Failed, origin);
+        }
+        self.apply(index, command, origin, &decision.events, &decision.effects)?;
+        self.state = decision.after;
+        self.settle_card(resolves, InteractionEvent::Resolved, origin)
+    }
+
+    /// The revision the plan was made for, where the case has moved on since (I13).
+    pub(super) fn moved(&self) -> Option<CaseRevision> {
+        self.job.expected.filter(|expected| *expected != self.fold.revision)
+    }
+
+    pub(super) fn conflict(&self, expected: CaseRevision) -> ActOutcome {
+        let (case, actual) = (self.job.case.clone(), self.fold.revision);
+        ActOutcome::RevisionConflict { case, expected, actual }
+    }
+
+    /// Whether the origin authorises exactly this command in the state it meets (I12).
+    fn authorises(&self, command: &Json, origin: &CommandOrigin) -> Result<bool, ExecuteError> {
+        match origin {
+            CommandOrigin::DirectUserAct { .. } => {
+                Ok(!self.workflow.policy(&self.state, command)?.requires_click())
+            }
+            CommandOrigin::ConfirmedInteraction { interaction, option, payload_hash } => {
+                let Some(card) = self.cards.get(interaction) else { return Ok(false) };
+                let names_it = match card.payload.option(option).map(|it| &it.meaning) {
+                    Some(OptionMeaning::Execute(named)) => named == command,
+                    Some(OptionMeaning::Fill(_)) => true,
+                    Some(OptionMeaning::Choose(_) | OptionMeaning::Decline) | None => false,
+                };
+                Ok(names_it && card.payload_hash == *payload_hash && card.is_intact())
+            }
+            CommandOrigin::InternalPolicy { .. }
+            | CommandOrigin::ExternalReceipt { .. }
+            | CommandOrigin::ExternalCallback { .. } => Ok(true),
+        }
+    }
+
+    /// Words that are not enough any more ask for a click; a click that names something else does nothing.
+    fn unauthorised(
+        &mut self,
+        index: usize,
+        command: &Json,
+        origin: &CommandOrigin,
+    ) -> Result<(), ExecuteError> {
+        match (origin, self.job.steps[index].operation.clone()) {
+            (CommandOrigin::DirectUserAct { .. }, Some(operation)) => {
+                self.confirm(index, command, &operation)
+            }
+            _ => {
+                let code = "origin_does_not_authorise".to_owned();
+                self.record(index, command, origin, ActOutcome::Failed { code })
+            }
+        }
+    }
+
+    /// A command that would be rejected is rejected now; otherwise a card will ask for a click.
+    pub(super) fn confirm(
+        &mut self,
+        index: usize,
+        command: &Json,
+        operation: &OperationRef,
+    ) -> Result<(), ExecuteError> {
+        let origin = self.words_of(index);
+        if let Some(expected) = self.moved() {
+            let outcome = self.conflict(expected);
+            return self.record(index, command, &origin, outcome);
+        }
+        match self.workflow.decide(&self.state, command, self.job.now)? {
+            Err(rejection) => self.reject(index, command, &origin, rejection),
+            Ok(_) => {
+                let (operation, command) = (operation.clone(), command.clone());
+                self.wanted.push(Wanted { step: index, operation, command, renews: None });
+                Ok(())
+            }
+        }
+    }
+
+    /// The origin that a refused command is recorded with: the words that asked for it.
+    pub(super) fn words_of(&self, index: usize) -> CommandOrigin {
+        match (&self.job.turn, self.job.steps[index].act) {
+            (Some(turn), Some(act)) => CommandOrigin::DirectUserAct { turn: turn.clone(), act },
+            _ => CommandOrigin::InternalPolicy { rule: "unattributed".to_owned() },
+        }
+    }
+
+    pub(super) fn reject(
+        &mut self,
+        index: usize,
+        command: &Json,
+        origin: &CommandOrigin,
+        rejection: Rejection,
+    ) -> Result<(), ExecuteError> {
+        let outcome = ActOutcome::Rejected { case: self.job.case.clone(), rejection };
+        self.record(index, command, origin, outcome)
+    }
+
+    /// Records a command with its outcome under the step's key.
+    pub(super) fn record(
+        &mut self,
+        index: usize,
+        command: &Json,
+        origin: &CommandOrigin,
+        outcome: ActOutcome,
+    ) -> Result<(), ExecuteError> {
+        let entry = self.entries.len();
+        let payload = CaseCommand {
+            act: self.job.steps[index].act,
+            conversation: self.job.conversation.clone(),
+            locale: self.job.actor.locale.clone(),
+            origin: origin.clone(),
+            command: command.clone(),
+            revision: self.fold.revision,
+            outcome: outcome.clone(),
+        };
+        let id = self.push(EntryKind::CaseCommand, SCHEMA, &payload)?;
+        self.claim(index, entry);
+        self.outcomes[index] = Some(outcome);
+        self.recorded[index] = Some(self.last_version());
+        if self.job.carries.is_some() {
+            let fact = FactKey { version: self.last_version(), entry: id };
+            self.marks.push(MarkChange::Set {
+                kind: MarkKind::Relay,
+                key: fact.to_string(),
+                stream: self.stream.clone(),
+                due: self.job.now,
+            });
+        }
+        Ok(())
+    }
+
+    /// Records a command that came to events. The events follow their command at once, so that whoever finds
+    /// the command finds them.
+    fn apply(
+        &mut self,
+        index: usize,
+        command: &Json,
+        origin: &CommandOrigin,
+        events: &[Json],
+        effects: &[EffectRequest],
+    ) -> Result<(), ExecuteError> {
+        self.has_events = true;
+        let revision = self.revision_after();
+        let schema = self.workflow.event_schema();
+        let mut built = Vec::with_capacity(events.len());
+        for event in events {
+            let payload = CaseEvent { revision, event: event.clone() };
+            let kind = EntryKind::CaseEvent;
+            built.push(self.builder.build_versioned(&self.stream, kind, schema, &payload)?);
+        }
+        let effect_ids = effects.iter().map(|_| self.ids.effect()).collect::<Vec<_>>();
+        let outcome = ActOutcome::Applied {
+            case: self.job.case.clone(),
+            revision,
+            events: built.iter().map(|entry| entry.id).collect(),
+            effects: effect_ids.clone(),
+        };
+        self.note_member();
+        self.record(index, command, origin, outcome)?;
+        self.own_entries += built.len() as u64;
+        self.entries.extend(built);
+        for (effect, id) in effects.iter().zip(effect_ids) {
+            self.request(effect, StreamName::Effect(id), id.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn request(
+        &mut self,
+        effect: &EffectRequest,
+        stream: StreamName,
+        key: String,
+    ) -> Result<(), ExecuteError> {
+        let payload = EffectRequested {
+            case: self.job.case.clone(),
+            conversation: self.job.conversation.clone(),
+            locale: self.job.actor.locale.clone(),
+            actor: self.job.actor.actor.clone(),
+            destination: effect.destination.clone(),
+            operation: effect.operation.clone(),
+            payload: effect.payload.clone(),
+        };
+        let entry = self.builder.build(&stream, EntryKind::EffectRequested, &payload)?;
+        self.entries.push(entry);
+        self.expected.push((stream.clone(), Version::NONE));
+        let (kind, due) = (MarkKind::Effect, self.job.now);
+        self.marks.push(MarkChange::Set { kind, key, stream, due });
+        Ok(())
+    }
+
+    /// The first event of a case makes it findable for the actor who brought it into being.
+    fn note_member(&mut self) {
+        if self.fold.revision == CaseRevision::NONE && self.job.turn.is_some() {
+            self.marks.push(MarkChange::Set {
+                kind: MarkKind::Member,
+                key: crate::directory::member_key(&self.job.actor.actor, &self.job.case),
+                stream: self.stream.clone(),
+                due: self.job.now,
+            });
+        }
+    }
+
+    /// What a step on a card that is not open any more comes to: the first resolution stands.
+    pub(super) fn resolved_before(&self, card: InteractionId) -> ActOutcome {
+        let closed = self.known.closed.get(&card);
+        let status = closed.map_or(InteractionStatus::Invalidated, |closed| closed.status);
+        ActOutcome::AlreadyResolved { card, status }
+    }
+}

@@ -1,0 +1,113 @@
+//! An effect: what was asked for, what was tried, and what is known of it.
+
+use turnframe_core::receipt::EffectConclusion;
+use turnframe_core::source::Timestamp;
+use turnframe_ledger::{Entry, EntryKind, Version};
+
+use super::{FoldError, follow, open};
+use crate::record::{
+    DeferReason, EffectConcluded, EffectDeferred, EffectDispatched, EffectRequested,
+};
+
+/// Where an effect stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EffectStatus {
+    /// Nothing was sent yet.
+    Requested,
+    /// An attempt is on its way, or its process died.
+    Dispatched {
+        /// When the attempt was recorded.
+        at: Timestamp,
+    },
+    /// The last attempt provably was not sent.
+    NotSent,
+    /// The last attempt may have been received or not.
+    Unknown {
+        /// When the attempt was recorded.
+        dispatched_at: Timestamp,
+    },
+    /// Its fate is known.
+    Concluded(EffectConclusion),
+    /// Nobody but an operator can go on.
+    Parked,
+}
+
+/// The fold of an effect's stream.
+#[derive(Debug, Clone)]
+pub struct EffectFold {
+    /// The last entry that was folded.
+    pub version: Version,
+    /// What was asked for.
+    pub requested: EffectRequested,
+    /// How many attempts were made.
+    pub attempts: u32,
+    /// How many look-ups of the last attempt came to nothing.
+    pub lookups: u32,
+    /// Where it stands.
+    pub status: EffectStatus,
+}
+
+impl EffectFold {
+    /// Folds a whole stream. `None` for a stream without entries.
+    ///
+    /// # Errors
+    /// [`FoldError`] when an entry does not belong here or cannot be read.
+    pub fn of(entries: &[Entry]) -> Result<Option<Self>, FoldError> {
+        let Some((first, rest)) = entries.split_first() else { return Ok(None) };
+        if first.kind != EntryKind::EffectRequested {
+            return Err(FoldError::Kind { at: first.reference(), kind: first.kind });
+        }
+        let fold = Self {
+            version: follow(Version::NONE, first)?,
+            requested: open(first)?,
+            attempts: 0,
+            lookups: 0,
+            status: EffectStatus::Requested,
+        };
+        rest.iter().try_fold(fold, Self::apply).map(Some)
+    }
+
+    fn apply(mut self, entry: &Entry) -> Result<Self, FoldError> {
+        self.version = follow(self.version, entry)?;
+        match entry.kind {
+            EntryKind::EffectDispatched => {
+                let EffectDispatched { attempt } = open(entry)?;
+                (self.attempts, self.lookups) = (attempt, 0);
+                self.status = EffectStatus::Dispatched { at: entry.recorded_at };
+            }
+            EntryKind::EffectDeferred => {
+                let EffectDeferred { reason, .. } = open(entry)?;
+                match reason {
+                    DeferReason::NotSent => self.status = EffectStatus::NotSent,
+                    DeferReason::StillUnknown => self.lookups += 1,
+                }
+            }
+            EntryKind::EffectConcluded => {
+                let EffectConcluded { conclusion, .. } = open(entry)?;
+                self.status = match (conclusion, &self.status) {
+                    (EffectConclusion::Unknown, EffectStatus::Dispatched { at }) => {
+                        EffectStatus::Unknown { dispatched_at: *at }
+                    }
+                    (EffectConclusion::Unknown, _) => {
+                        EffectStatus::Unknown { dispatched_at: entry.recorded_at }
+                    }
+                    (conclusion, _) => EffectStatus::Concluded(conclusion),
+                };
+            }
+            EntryKind::EffectParked => self.status = EffectStatus::Parked,
+            kind @ (EntryKind::ConversationOpened
+            | EntryKind::TurnAccepted
+            | EntryKind::TurnReduced
+            | EntryKind::TurnAnswered
+            | EntryKind::UpdatePosted
+            | EntryKind::CaseCommand
+            | EntryKind::CaseEvent
+            | EntryKind::CardOpened
+            | EntryKind::CardClosed
+            | EntryKind::EffectRequested) => {
+                return Err(FoldError::Kind { at: entry.reference(), kind });
+            }
+        }
+        Ok(self)
+    }
+}

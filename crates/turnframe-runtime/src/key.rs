@@ -1,0 +1,102 @@
+//! Derived idempotency keys (I14): the same thing has the same key whoever asks for it, and whenever.
+
+use turnframe_core::canonical::Digest;
+use turnframe_core::id::{CaseRef, ConversationId, EntryId, InteractionId, OptionId, TurnId};
+use turnframe_core::plan::{ActId, Action, PlannedAct};
+use turnframe_ledger::append::NotAKey;
+use turnframe_ledger::{Key, KeyName};
+
+/// The arrival of a conversation.
+///
+/// # Errors
+/// [`NotAKey`] never for ids that exist: their alphabet fits and their length is bounded.
+pub fn conversation(conversation: &ConversationId) -> Result<KeyName, NotAKey> {
+    KeyName::new(format!("conversation/{conversation}"))
+}
+
+/// The arrival of a turn.
+///
+/// # Errors
+/// As [`conversation`].
+pub fn turn(conversation: &ConversationId, turn: &TurnId) -> Result<KeyName, NotAKey> {
+    KeyName::new(format!("turn/{conversation}/{turn}"))
+}
+
+/// A persisted card.
+///
+/// # Errors
+/// As [`conversation`].
+pub fn card(card: InteractionId) -> Result<KeyName, NotAKey> {
+    KeyName::new(format!("card/{card}"))
+}
+
+/// The end of a card.
+///
+/// # Errors
+/// As [`conversation`].
+pub fn card_closed(card: InteractionId) -> Result<KeyName, NotAKey> {
+    KeyName::new(format!("card-closed/{card}"))
+}
+
+/// A click: the card and the option, in whatever turn it comes.
+///
+/// # Errors
+/// As [`conversation`].
+pub fn click(card: InteractionId, option: &OptionId) -> Result<KeyName, NotAKey> {
+    KeyName::new(format!("click/{card}/{option}"))
+}
+
+/// An act of a turn.
+///
+/// # Errors
+/// As [`conversation`].
+pub fn act(conversation: &ConversationId, turn: &TurnId, act: ActId) -> Result<KeyName, NotAKey> {
+    KeyName::new(format!("act/{conversation}/{turn}/{act}"))
+}
+
+/// A fact carried from one stream to the next.
+///
+/// # Errors
+/// As [`conversation`].
+pub fn relay(fact: EntryId) -> Result<KeyName, NotAKey> {
+    KeyName::new(format!("relay/{fact}"))
+}
+
+/// The key of a step: the click's where a click authorised it, the act's otherwise.
+///
+/// # Errors
+/// As [`conversation`].
+pub fn step(
+    conversation: &ConversationId,
+    turn: &TurnId,
+    id: ActId,
+    action: &Action,
+) -> Result<KeyName, NotAKey> {
+    use turnframe_core::policy::CommandOrigin as Origin;
+    match action {
+        Action::Run {
+            origin: Origin::ConfirmedInteraction { interaction, option, .. }, ..
+        } => click(*interaction, option),
+        Action::Close { card, option: Some(option), .. } if id == ActId::CLICK => {
+            click(*card, option)
+        }
+        Action::Run { .. }
+        | Action::Confirm { .. }
+        | Action::Close { .. }
+        | Action::Renew { .. } => act(conversation, turn, id),
+    }
+}
+
+/// Claims a key for an entry of an append. The digest covers facts only, never a person's words.
+#[must_use]
+pub fn claim(name: KeyName, facts: &[&str], entry: usize) -> Key {
+    let parts: Vec<&[u8]> = facts.iter().map(|fact| fact.as_bytes()).collect();
+    Key { digest: Digest::of("tf.key.1", &parts), name, entry }
+}
+
+/// What tells one act's content from another's: its operation and its case.
+#[must_use]
+pub fn facts_of(act: &PlannedAct, case: &CaseRef) -> [String; 2] {
+    let operation = act.operation.as_ref().map(ToString::to_string).unwrap_or_default();
+    [operation, case.to_string()]
+}
