@@ -11,13 +11,15 @@ use turnframe_core::personal::Sealed;
 use turnframe_core::source::Timestamp;
 
 use crate::entry::{EntryKind, EntryRef};
-use crate::mark::MarkChange;
+use crate::mark::{MarkChange, is_mark_key};
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
 /// The most entries of one append.
 pub const APPEND_MAX_ENTRIES: usize = 256;
 /// The most idempotency keys of one append.
 pub const APPEND_MAX_KEYS: usize = 256;
+/// The most streams of one append.
+pub const APPEND_MAX_STREAMS: usize = 256;
 /// The most mark changes of one append.
 pub const APPEND_MAX_MARKS: usize = 512;
 /// The most bytes of one entry's facts and parts together.
@@ -210,6 +212,12 @@ impl Append {
         }
         if self.keys.len() > APPEND_MAX_KEYS || self.marks.len() > APPEND_MAX_MARKS {
             return refuse("an append has at most 256 keys and 512 marks");
+        }
+        if self.expected.len() > APPEND_MAX_STREAMS {
+            return refuse("an append has at most 256 streams");
+        }
+        if !self.marks.iter().all(|mark| is_mark_key(mark.key())) {
+            return refuse("a mark's key has 1 to 320 characters of printable ASCII");
         }
         let expects = |stream: &StreamName| self.expected.iter().any(|(name, _)| name == stream);
         if !self.entries.iter().all(|entry| expects(&entry.stream)) {

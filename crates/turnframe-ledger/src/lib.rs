@@ -8,15 +8,26 @@
 //! **Absent on purpose:** knowledge of turns, cases and cards (entries are opaque here), HTTP, actors.
 //! Nothing above this crate knows SQL.
 
+pub mod admission;
 pub mod append;
 pub mod chain;
 pub mod entry;
+mod hints;
 pub mod ledger;
 pub mod mark;
+pub mod memory;
+pub mod open;
+pub mod snapshot;
+pub mod sqlite;
 pub mod stream;
+pub mod subscription;
+#[cfg(test)]
+mod testing;
+pub mod verify;
 
 pub use append::{Append, AppendError, Appended, Key, KeyName, KeyRecord, NewEntry};
 pub use entry::{Entry, EntryKind, EntryRef};
 pub use ledger::{EventLedger, ReadError};
 pub use mark::{Mark, MarkChange, MarkKind, MarkQuery};
 pub use stream::{PartitionId, Position, StreamName, Version};
+pub use subscription::Subscription;

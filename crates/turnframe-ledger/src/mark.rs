@@ -95,6 +95,34 @@ pub enum MarkChange {
     },
 }
 
+impl MarkChange {
+    /// Which mark it changes, within its kind.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        match self {
+            Self::Set { key, .. } | Self::Clear { key, .. } => key,
+        }
+    }
+
+    /// The stream that a mark is set to lead to.
+    #[must_use]
+    pub fn stream(&self) -> Option<&StreamName> {
+        match self {
+            Self::Set { stream, .. } => Some(stream),
+            Self::Clear { .. } => None,
+        }
+    }
+}
+
+/// Whether a text can be the key of a mark.
+pub(crate) fn is_mark_key(text: &str) -> bool {
+    (1..=MARK_KEY_MAX_BYTES).contains(&text.len()) && is_printable(text)
+}
+
+fn is_printable(text: &str) -> bool {
+    text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
+}
+
 /// Which marks to list. The answer is ordered by account and key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarkQuery {
@@ -127,5 +155,16 @@ impl MarkQuery {
             after: None,
             limit: MARK_PAGE_MAX,
         }
+    }
+
+    /// The least text above every key with the prefix; `None` where no key can have it.
+    pub(crate) fn prefix_end(&self) -> Option<String> {
+        // Keys are printable ASCII, so they all sort below the prefix followed by DEL.
+        is_printable(&self.prefix).then(|| format!("{}\u{7f}", self.prefix))
+    }
+
+    /// How many marks the page has at most.
+    pub(crate) fn page(&self) -> usize {
+        self.limit.min(MARK_PAGE_MAX)
     }
 }

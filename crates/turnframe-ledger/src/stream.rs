@@ -41,6 +41,12 @@ pub struct Position(pub u64);
 impl Position {
     /// Before the first entry.
     pub const START: Self = Self(0);
+
+    /// The position `count` places further on.
+    #[must_use]
+    pub const fn plus(self, count: u64) -> Self {
+        Self(self.0 + count)
+    }
 }
 
 /// One of the [`PARTITIONS`]: the unit of order, of writing and of ownership.

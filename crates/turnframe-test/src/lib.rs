@@ -1,1 +1,5 @@
-//! Skeleton.
+//! The test kit, public so that an adopter proves a workflow or a store of their own with it.
+//!
+//! [`sources`] are a manual clock and seeded entropy.
+
+pub mod sources;

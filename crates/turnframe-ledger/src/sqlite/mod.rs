@@ -1,0 +1,262 @@
+//! The ledger in a SQLite file: the embedded default.
+//!
+//! - WAL with `synchronous=FULL`: what is acknowledged survives power loss.
+//! - One process per file. A lock file beside the database says so clearly, and the epochs of the partitions, which
+//!   every open raises, fence whoever got around it.
+//! - One connection writes, and readers never share it. Readers have a small read-only pool and see only
+//!   what is committed.
+//! - An append runs as a task of its own: a caller that goes away does not cut it short.
+//!
+//! A crash leaves a batch wholly written or not at all. After an error nothing that the writer remembers is
+//! trusted: the next batch starts on a fresh connection.
+
+mod batch;
+mod files;
+mod insert;
+mod known;
+mod read;
+mod rows;
+mod schema;
+mod statements;
+mod writer;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+use sqlx::{ConnectOptions, Connection};
+use tokio::sync::{Mutex, watch};
+use turnframe_core::id::AccountId;
+
+use self::files::Lock;
+use self::read::Reader;
+use self::writer::Writer;
+use crate::admission::Intake;
+use crate::append::{Append, AppendError, Appended, KeyName, KeyRecord};
+use crate::entry::Entry;
+use crate::hints::Hints;
+use crate::ledger::{EventLedger, LedgerStatistics, ReadError};
+use crate::mark::{Mark, MarkQuery};
+use crate::stream::{PartitionId, Position, StreamName, Version};
+
+/// How long a statement waits for a lock of the database. Only a foreign program can hold one.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a read waits for a free connection.
+const READER_WAIT: Duration = Duration::from_secs(10);
+
+/// How a SQLite ledger is opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SqliteOptions {
+    /// How many connections readers share.
+    pub readers: u32,
+    /// How many KiB of pages the writer keeps in memory.
+    pub writer_cache_kib: u32,
+    /// After how many pages in the WAL they are copied into the database.
+    pub checkpoint_pages: u32,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self { readers: 4, writer_cache_kib: 64 * 1024, checkpoint_pages: 16 * 1024 }
+    }
+}
+
+/// Why a ledger could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// A path cannot be used.
+    #[error("{path}: {source}", path = path.display())]
+    Path {
+        /// The path.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// Another process, or another part of this one, has the ledger open.
+    #[error("{path} is open in another process; a SQLite ledger belongs to one at a time", path = path.display())]
+    InUse {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The SQLite library is older than this program relies on.
+    #[error("SQLite {found} is too old: at least 3.51.3 is needed")]
+    TooOld {
+        /// The version found.
+        found: String,
+    },
+    /// The file is a ledger of another format.
+    #[error("the ledger's {name} is {found:?}, and this program knows {expected:?}")]
+    Foreign {
+        /// What differs.
+        name: &'static str,
+        /// What the file has.
+        found: String,
+        /// What this program knows.
+        expected: &'static str,
+    },
+    /// The layout could not be brought up to date.
+    #[error("the ledger's layout could not be brought up to date")]
+    Migration(#[from] sqlx::migrate::MigrateError),
+    /// The database refused.
+    #[error("the database refused")]
+    Database(#[from] sqlx::Error),
+}
+
+/// A ledger in a SQLite file.
+#[derive(Debug)]
+pub struct SqliteLedger {
+    writer: Arc<Mutex<Writer>>,
+    reader: Reader,
+    shared: Arc<Shared>,
+}
+
+/// What the writer's task shares with the ledger.
+#[derive(Debug)]
+struct Shared {
+    hints: Hints,
+    statistics: writer::Counters,
+    _lock: Lock,
+}
+
+impl SqliteLedger {
+    /// Opens a ledger, or creates it: locks it, brings its layout up to date and takes its partitions over.
+    ///
+    /// # Errors
+    /// [`OpenError`], of which [`OpenError::InUse`] is the one to expect.
+    pub async fn open(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, OpenError> {
+        let path = files::resolve(path.as_ref())?;
+        let lock = Lock::acquire(&path)?;
+        let writing = writing(&path, &options);
+        let mut connection = writing.connect().await?;
+        schema::check_version(&mut connection).await?;
+        schema::migrate(&mut connection).await?;
+        let claims = schema::claim(&mut connection).await?;
+        let hints = Hints::default();
+        for claim in &claims {
+            hints.announce(claim.partition, claim.head);
+        }
+        connection.close().await?;
+        let shared = Shared { hints, statistics: writer::Counters::default(), _lock: lock };
+        Ok(Self {
+            writer: Arc::new(Mutex::new(Writer::new(writing, &claims))),
+            reader: Reader::new(readers(&path, &options)),
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// Waits for what is running, and closes the file. Dropping the ledger closes it too, without waiting.
+    pub async fn close(self) {
+        self.writer.lock().await.close().await;
+        self.reader.close().await;
+    }
+}
+
+fn connecting(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .foreign_keys(false)
+        .busy_timeout(BUSY_TIMEOUT)
+        .disable_statement_logging()
+}
+
+fn writing(path: &Path, options: &SqliteOptions) -> SqliteConnectOptions {
+    connecting(path)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .pragma("cache_size", format!("-{}", options.writer_cache_kib))
+        .pragma("wal_autocheckpoint", options.checkpoint_pages.to_string())
+        .pragma("temp_store", "MEMORY")
+}
+
+fn readers(path: &Path, options: &SqliteOptions) -> SqlitePool {
+    SqlitePoolOptions::new()
+        .max_connections(options.readers.max(1))
+        .acquire_timeout(READER_WAIT)
+        .test_before_acquire(false)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .connect_lazy_with(connecting(path).read_only(true))
+}
+
+#[async_trait]
+impl EventLedger for SqliteLedger {
+    async fn append(&self, batch: Vec<Append>) -> Vec<Result<Appended, AppendError>> {
+        let writer = Arc::clone(&self.writer);
+        let shared = Arc::clone(&self.shared);
+        let appends = batch.len();
+        let task = tokio::spawn(async move {
+            let mut writer = writer.lock_owned().await;
+            let (answers, heads) = writer.append(Intake::new(&batch), &shared.statistics).await;
+            for (partition, head) in heads {
+                shared.hints.announce(partition, head);
+            }
+            answers
+        });
+        task.await.unwrap_or_else(|error| {
+            // The task panicked or its runtime went away, perhaps after the commit.
+            let unknown = AppendError::OutcomeUnknown { reason: error.to_string() };
+            vec![Err(unknown); appends]
+        })
+    }
+
+    async fn read_stream(
+        &self,
+        account: &AccountId,
+        stream: &StreamName,
+        after: Version,
+        limit: usize,
+    ) -> Result<Vec<Entry>, ReadError> {
+        self.reader.read_stream(account, stream, after, limit).await
+    }
+
+    async fn read_stream_back(
+        &self,
+        account: &AccountId,
+        stream: &StreamName,
+        before: Option<Version>,
+        limit: usize,
+    ) -> Result<Vec<Entry>, ReadError> {
+        self.reader.read_stream_back(account, stream, before, limit).await
+    }
+
+    async fn read_partition(
+        &self,
+        partition: PartitionId,
+        after: Position,
+        limit: usize,
+        account: Option<&AccountId>,
+    ) -> Result<Vec<Entry>, ReadError> {
+        self.reader.read_partition(partition, after, limit, account).await
+    }
+
+    async fn head(&self, partition: PartitionId) -> Result<Position, ReadError> {
+        self.reader.head(partition).await
+    }
+
+    async fn find_key(
+        &self,
+        account: &AccountId,
+        key: &KeyName,
+    ) -> Result<Option<KeyRecord>, ReadError> {
+        self.reader.find_key(account, key).await
+    }
+
+    async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {
+        self.reader.marks(&query).await
+    }
+
+    fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {
+        self.shared.hints.subscribe(partition)
+    }
+
+    fn statistics(&self) -> LedgerStatistics {
+        self.shared.statistics.read()
+    }
+}

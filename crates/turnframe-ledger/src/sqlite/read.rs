@@ -1,0 +1,263 @@
+//! Reads. Each is one statement over a snapshot of what is committed, and each leads with its account or its
+//! partition: what is another's is not found by the same statement that does not find what does not exist.
+
+use sqlx::Row;
+use sqlx::sqlite::{SqlitePool, SqliteRow};
+use turnframe_core::id::AccountId;
+use turnframe_core::source::Timestamp;
+
+use super::rows::{self, Fault, entry_columns, key_columns};
+use crate::append::{KeyName, KeyRecord};
+use crate::entry::Entry;
+use crate::ledger::{PAGE_MAX, ReadError};
+use crate::mark::{Mark, MarkQuery};
+use crate::stream::{PartitionId, Position, StreamName, Version};
+
+/// The readers' side of the database.
+#[derive(Debug)]
+pub(super) struct Reader(SqlitePool);
+
+const READ_STREAM: &str = concat!(
+    "SELECT ",
+    entry_columns!(),
+    " FROM tf_account a JOIN tf_stream s ON s.account = a.id JOIN tf_entry e ON e.stream = s.id \
+     WHERE a.name = ?1 AND s.name = ?2 AND e.version > ?3 ORDER BY e.version LIMIT ?4"
+);
+
+const READ_STREAM_BACK: &str = concat!(
+    "SELECT ",
+    entry_columns!(),
+    " FROM tf_account a JOIN tf_stream s ON s.account = a.id JOIN tf_entry e ON e.stream = s.id \
+     WHERE a.name = ?1 AND s.name = ?2 AND e.version < ?3 ORDER BY e.version DESC LIMIT ?4"
+);
+
+// CROSS JOIN fixes the order of the loops: along the entries by place, and from each to its names.
+const READ_PARTITION: &str = concat!(
+    "SELECT ",
+    entry_columns!(),
+    " FROM tf_entry e CROSS JOIN tf_account a ON a.id = e.account \
+     CROSS JOIN tf_stream s ON s.id = e.stream \
+     WHERE e.place > ?1 AND e.place <= ?2 ORDER BY e.place LIMIT ?3"
+);
+
+const READ_PARTITION_OF_ACCOUNT: &str = concat!(
+    "SELECT ",
+    entry_columns!(),
+    " FROM tf_account a CROSS JOIN tf_entry e CROSS JOIN tf_stream s ON s.id = e.stream \
+     WHERE a.name = ?4 AND e.place > ?1 AND e.place <= ?2 AND e.account = a.id \
+     ORDER BY e.place LIMIT ?3"
+);
+
+const FIND_KEY: &str = concat!(
+    "SELECT ",
+    key_columns!(),
+    " FROM tf_account a JOIN tf_key k ON k.account = a.id JOIN tf_stream s ON s.id = k.stream \
+     WHERE a.name = ?1 AND k.key = ?2"
+);
+
+macro_rules! marks {
+    () => {
+        "SELECT a.name, m.key, s.name, m.due "
+    };
+}
+
+const MARKS_OF_ACCOUNT: &str = concat!(
+    marks!(),
+    "FROM tf_account a CROSS JOIN tf_mark m ON m.account = a.id \
+     CROSS JOIN tf_stream s ON s.id = m.stream \
+     WHERE a.name = ?6 AND m.kind = ?1 AND m.key >= ?2 AND m.key < ?3 AND m.due <= ?4 \
+     ORDER BY m.key LIMIT ?5"
+);
+
+macro_rules! sweep {
+    ($scope:literal) => {
+        concat!(
+            marks!(),
+            "FROM tf_mark m CROSS JOIN tf_account a ON a.id = m.account \
+             CROSS JOIN tf_stream s ON s.id = m.stream WHERE m.kind = ?1 AND ",
+            $scope,
+            " AND m.due <= ?4 AND m.key >= ?2 AND m.key < ?3 AND (a.name, m.key) > (?6, ?7) \
+             ORDER BY a.name, m.key LIMIT ?5"
+        )
+    };
+}
+
+const SWEEP: &str = sweep!("m.partition IN (SELECT id FROM tf_partition)");
+const SWEEP_PARTITION: &str = sweep!("m.partition = ?8");
+
+impl Reader {
+    pub(super) fn new(pool: SqlitePool) -> Self {
+        Self(pool)
+    }
+
+    pub(super) async fn close(&self) {
+        self.0.close().await;
+    }
+
+    pub(super) async fn read_stream(
+        &self,
+        account: &AccountId,
+        stream: &StreamName,
+        after: Version,
+        limit: usize,
+    ) -> Result<Vec<Entry>, ReadError> {
+        let query = sqlx::query(READ_STREAM)
+            .bind(account.as_str())
+            .bind(stream.to_string())
+            .bind(rows::version(after))
+            .bind(page(limit));
+        entries(query.fetch_all(&self.0).await)
+    }
+
+    pub(super) async fn read_stream_back(
+        &self,
+        account: &AccountId,
+        stream: &StreamName,
+        before: Option<Version>,
+        limit: usize,
+    ) -> Result<Vec<Entry>, ReadError> {
+        let query = sqlx::query(READ_STREAM_BACK)
+            .bind(account.as_str())
+            .bind(stream.to_string())
+            .bind(before.map_or(i64::MAX, rows::version))
+            .bind(page(limit));
+        let mut entries = entries(query.fetch_all(&self.0).await)?;
+        entries.reverse();
+        Ok(entries)
+    }
+
+    pub(super) async fn read_partition(
+        &self,
+        partition: PartitionId,
+        after: Position,
+        limit: usize,
+        account: Option<&AccountId>,
+    ) -> Result<Vec<Entry>, ReadError> {
+        let statement = if account.is_some() { READ_PARTITION_OF_ACCOUNT } else { READ_PARTITION };
+        let mut query = sqlx::query(statement)
+            .bind(rows::place(partition, after))
+            .bind(rows::place(partition, Position(u64::MAX)))
+            .bind(page(limit));
+        if let Some(account) = account {
+            query = query.bind(account.as_str());
+        }
+        entries(query.fetch_all(&self.0).await)
+    }
+
+    pub(super) async fn head(&self, partition: PartitionId) -> Result<Position, ReadError> {
+        let query = sqlx::query("SELECT next_position - 1 FROM tf_partition WHERE id = ?1")
+            .bind(i64::from(partition.number()));
+        let row = query.fetch_one(&self.0).await.map_err(failed)?;
+        let head: i64 = row.try_get(0).map_err(failed)?;
+        Ok(Position(head.unsigned_abs()))
+    }
+
+    pub(super) async fn find_key(
+        &self,
+        account: &AccountId,
+        key: &KeyName,
+    ) -> Result<Option<KeyRecord>, ReadError> {
+        let query = sqlx::query(FIND_KEY).bind(account.as_str()).bind(key.as_str());
+        let row = query.fetch_optional(&self.0).await.map_err(failed)?;
+        row.map(|row| rows::key_record(&row, 0)).transpose()
+    }
+
+    pub(super) async fn marks(&self, query: &MarkQuery) -> Result<Vec<Mark>, ReadError> {
+        let rows = match &query.account {
+            Some(account) => self.marks_of_account(query, account).await?,
+            None => self.sweep(query).await?,
+        };
+        rows.iter().map(|row| mark(row, query)).collect()
+    }
+
+    async fn marks_of_account(
+        &self,
+        query: &MarkQuery,
+        account: &AccountId,
+    ) -> Result<Vec<SqliteRow>, ReadError> {
+        let (Some(end), Some(start)) = (query.prefix_end(), first_key(query, account)) else {
+            return Ok(Vec::new());
+        };
+        let query = sqlx::query(MARKS_OF_ACCOUNT)
+            .bind(query.kind.as_str())
+            .bind(start)
+            .bind(end)
+            .bind(due_by(query))
+            .bind(page(query.page()))
+            .bind(account.as_str());
+        query.fetch_all(&self.0).await.map_err(failed)
+    }
+
+    async fn sweep(&self, query: &MarkQuery) -> Result<Vec<SqliteRow>, ReadError> {
+        let Some(end) = query.prefix_end() else { return Ok(Vec::new()) };
+        let (account, key) = match &query.after {
+            Some((account, key)) => (account.as_str(), key.as_str()),
+            None => ("", ""),
+        };
+        let statement = if query.partition.is_some() { SWEEP_PARTITION } else { SWEEP };
+        let mut statement = sqlx::query(statement)
+            .bind(query.kind.as_str())
+            .bind(&query.prefix)
+            .bind(end)
+            .bind(due_by(query))
+            .bind(page(query.page()))
+            .bind(account)
+            .bind(key);
+        if let Some(partition) = query.partition {
+            statement = statement.bind(i64::from(partition.number()));
+        }
+        statement.fetch_all(&self.0).await.map_err(failed)
+    }
+}
+
+/// The first key that a page of one account may have; `None` where the page is empty anyway.
+fn first_key(query: &MarkQuery, account: &AccountId) -> Option<String> {
+    if query.partition.is_some_and(|partition| partition != PartitionId::of(account)) {
+        return None;
+    }
+    match &query.after {
+        Some((after, _)) if after > account => None,
+        // Keys are printable, so none lies between a key and that key with a control character.
+        Some((after, key)) if after == account => {
+            Some(query.prefix.clone().max(format!("{key}\u{1}")))
+        }
+        Some(_) | None => Some(query.prefix.clone()),
+    }
+}
+
+fn due_by(query: &MarkQuery) -> i64 {
+    query.due_by.map_or(i64::MAX, Timestamp::as_micros)
+}
+
+fn mark(row: &SqliteRow, query: &MarkQuery) -> Result<Mark, ReadError> {
+    let decoded = || {
+        Ok(Mark {
+            account: rows::text(row, 0, "account")?,
+            kind: query.kind,
+            key: row.try_get(1)?,
+            stream: rows::text(row, 2, "stream")?,
+            due: Timestamp::from_micros(row.try_get(3)?),
+        })
+    };
+    decoded().map_err(|fault: Fault| fault.at(format!("a mark of kind {}", query.kind.as_str())))
+}
+
+fn page(limit: usize) -> i64 {
+    i64::try_from(limit.min(PAGE_MAX)).unwrap_or(i64::MAX)
+}
+
+fn entries(rows: sqlx::Result<Vec<SqliteRow>>) -> Result<Vec<Entry>, ReadError> {
+    rows.map_err(failed)?.iter().map(rows::entry).collect()
+}
+
+/// A damaged file is an operator's case; everything else may pass.
+fn failed(error: sqlx::Error) -> ReadError {
+    const CORRUPT: &str = "11";
+    const NOT_A_DATABASE: &str = "26";
+    let code = error.as_database_error().and_then(|error| error.code());
+    if code.is_some_and(|code| code == CORRUPT || code == NOT_A_DATABASE) {
+        let place = "the database file".to_owned();
+        return ReadError::Corrupt { place, reason: error.to_string() };
+    }
+    ReadError::Unavailable { reason: error.to_string() }
+}

@@ -1,0 +1,183 @@
+//! The writer: one batch, one transaction.
+//!
+//! Where a batch fails before its `COMMIT` was sent, nothing was written: `Unavailable`. Where the `COMMIT`
+//! itself fails, SQLite's own answer does not say whether its frames may still be found after a crash. The
+//! writer then reconnects, looks for the batch's first entry, and commits a counter behind it, which
+//! overwrites whatever the failed commit left in the WAL. Only where that fails too is the answer
+//! `OutcomeUnknown`.
+//!
+//! After any error the connection is closed, and with it everything that the writer remembers is dropped.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
+
+use super::batch::{Answers, Batch, Ended, LastIds, unavailable};
+use super::known::Known;
+use super::rows;
+use super::schema::Claim;
+use super::statements::{Inserts, Trouble};
+use crate::admission::{Intake, Plan};
+use crate::append::AppendError;
+use crate::ledger::LedgerStatistics;
+use crate::stream::{PartitionId, Position};
+
+/// What the ledger counts.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    commits: AtomicU64,
+    statements: AtomicU64,
+    entries: AtomicU64,
+}
+
+impl Counters {
+    pub(super) fn read(&self) -> LedgerStatistics {
+        LedgerStatistics {
+            commits: self.commits.load(Ordering::Relaxed),
+            statements: self.statements.load(Ordering::Relaxed),
+            entries: self.entries.load(Ordering::Relaxed),
+        }
+    }
+
+    pub(super) fn sent(&self, statements: u64) {
+        self.statements.fetch_add(statements, Ordering::Relaxed);
+    }
+
+    pub(super) fn committed(&self, entries: u64) {
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        self.entries.fetch_add(entries, Ordering::Relaxed);
+    }
+}
+
+/// Writes batches, one after another.
+#[derive(Debug)]
+pub(super) struct Writer {
+    options: SqliteConnectOptions,
+    /// The epochs at which this process took the partitions over. Never read again: a writer that is
+    /// fenced stays fenced.
+    epochs: HashMap<PartitionId, i64>,
+    inserts: Inserts,
+    /// Absent at first, after an error, and while a batch is under way: whatever interrupts a batch leaves
+    /// the next one to start afresh.
+    session: Option<Session>,
+}
+
+/// A connection and what was learned through it.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) connection: SqliteConnection,
+    pub(super) known: Known,
+    pub(super) last: LastIds,
+}
+
+impl Writer {
+    pub(super) fn new(options: SqliteConnectOptions, claims: &[Claim]) -> Self {
+        let epochs = claims.iter().map(|claim| (claim.partition, claim.epoch)).collect();
+        Self { options, epochs, inserts: Inserts::new(), session: None }
+    }
+
+    pub(super) async fn close(&mut self) {
+        if let Some(session) = self.session.take() {
+            session.close().await;
+        }
+    }
+
+    /// Writes a batch. Answers also with the new end of every partition that was written to.
+    pub(super) async fn append(
+        &mut self,
+        intake: Intake<'_>,
+        counters: &Counters,
+    ) -> (Answers, Vec<(PartitionId, Position)>) {
+        let session = match self.session.take() {
+            Some(session) => Ok(session),
+            None => Session::open(&self.options).await,
+        };
+        let mut session = match session {
+            Ok(session) => session,
+            Err(trouble) => return (intake.withdraw(&unavailable(&trouble)), Vec::new()),
+        };
+        let batch = Batch { epochs: &self.epochs, inserts: &self.inserts, counters };
+        match batch.run(&mut session, intake).await {
+            Ended::Cleanly(plan) => {
+                self.session = Some(session);
+                finish(plan)
+            }
+            Ended::Failed(answers) => {
+                session.close().await;
+                (answers, Vec::new())
+            }
+            Ended::InCommit(plan, trouble) => {
+                session.close().await;
+                self.settle(plan, &trouble, counters).await
+            }
+        }
+    }
+
+    /// Finds out what became of a commit that failed.
+    async fn settle(
+        &mut self,
+        plan: Plan<'_>,
+        trouble: &Trouble,
+        counters: &Counters,
+    ) -> (Answers, Vec<(PartitionId, Position)>) {
+        tracing::error!(%trouble, "a commit failed; looking for what became of it");
+        match self.look_behind(&plan).await {
+            Ok(true) => {
+                counters.committed(plan.entries());
+                finish(plan)
+            }
+            Ok(false) => (plan.withdraw(&unavailable(trouble)), Vec::new()),
+            Err(again) => {
+                let reason = format!("{trouble}; then {again}");
+                (plan.withdraw(&AppendError::OutcomeUnknown { reason }), Vec::new())
+            }
+        }
+    }
+
+    /// Whether the batch is in the ledger, for good.
+    async fn look_behind(&mut self, plan: &Plan<'_>) -> Result<bool, Trouble> {
+        const LOOK: &str = "SELECT 1 FROM tf_entry WHERE place = ?1 AND id = ?2";
+        const OVERWRITE: &str = "INSERT INTO tf_meta (name, value) VALUES ('settled', '1') \
+            ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1";
+        let mut session = Session::open(&self.options).await?;
+        let first = plan.placed().next().and_then(|placed| {
+            let (position, entry, _) = placed.entries().next()?;
+            Some((rows::place(placed.partition, position), entry.id))
+        });
+        let Some((place, id)) = first else { return Ok(false) };
+        let mut transaction = session.connection.begin_with("BEGIN IMMEDIATE").await?;
+        let look = sqlx::query(LOOK).bind(place).bind(id.as_uuid().as_bytes().to_vec());
+        let landed = look.fetch_optional(&mut *transaction).await?.is_some();
+        sqlx::query(OVERWRITE).execute(&mut *transaction).await?;
+        transaction.commit().await?;
+        self.session = Some(session);
+        Ok(landed)
+    }
+}
+
+fn finish(plan: Plan<'_>) -> (Answers, Vec<(PartitionId, Position)>) {
+    let mut heads = BTreeMap::new();
+    for placed in plan.placed() {
+        heads.insert(placed.partition, placed.last());
+    }
+    (plan.answers(), heads.into_iter().collect())
+}
+
+impl Session {
+    async fn open(options: &SqliteConnectOptions) -> Result<Self, Trouble> {
+        const LAST: &str = "SELECT coalesce((SELECT max(id) FROM tf_account), 0), \
+            coalesce((SELECT max(id) FROM tf_stream), 0)";
+        let mut connection = options.connect().await?;
+        let row = sqlx::query(LAST).fetch_one(&mut connection).await?;
+        let last = LastIds { account: row.try_get(0)?, stream: row.try_get(1)? };
+        Ok(Self { connection, known: Known::default(), last })
+    }
+
+    async fn close(self) {
+        if let Err(error) = self.connection.close().await {
+            tracing::warn!(%error, "the writer's connection did not close by itself");
+        }
+    }
+}
