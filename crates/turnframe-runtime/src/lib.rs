@@ -2,4 +2,14 @@
 //!
 //! **Absent on purpose:** SQL, HTTP, actors, and every word of a sample domain.
 
+pub mod compose;
+pub mod directory;
+pub mod effect;
+pub mod entry;
+pub mod execute;
+pub mod fold;
+pub mod key;
 pub mod port;
+pub mod record;
+pub mod relay;
+pub mod turn;

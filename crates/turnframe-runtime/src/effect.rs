@@ -1,0 +1,263 @@
+//! What to do next with an external effect: pure decisions over its fold (design rules of section 6).
+//!
+//! An attempt is recorded before it is sent. Only what provably was not sent is tried again by itself; an
+//! attempt of unknown fate is looked up, or sent again under the same key where the receiver honours it; what
+//! nobody can find out is parked for an operator. Killed after an attempt was recorded and before it was
+//! concluded, the next start concludes it as unknown (I15).
+
+use std::time::Duration;
+
+use turnframe_core::id::{AccountId, EffectId};
+use turnframe_core::personal::SealError;
+use turnframe_core::receipt::EffectConclusion;
+use turnframe_core::source::{IdSource, Timestamp};
+use turnframe_ledger::{Append, EntryKind, MarkChange, MarkKind, StreamName};
+
+use crate::entry::EntryBuilder;
+use crate::fold::effect::{EffectFold, EffectStatus};
+use crate::port::{DestinationProfile, Dispatched, Reconciled, Resending};
+use crate::record::{
+    DeferReason, EffectConcluded, EffectDeferred, EffectDispatched, EffectParked, FactKey,
+};
+
+/// How long after an attempt's timeout a receiver may still be working on it. Until then "not found" means
+/// "not yet".
+pub const SETTLING_MARGIN: Duration = Duration::from_secs(5);
+
+/// What to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EffectStep {
+    /// Record this attempt, then send it.
+    Dispatch {
+        /// From 1.
+        attempt: u32,
+    },
+    /// The process died after it recorded the attempt: nobody knows what became of it.
+    ConcludeUnknown {
+        /// Which attempt.
+        attempt: u32,
+    },
+    /// Ask the receiver what became of the attempt.
+    LookUp {
+        /// Which attempt.
+        attempt: u32,
+        /// When it was recorded.
+        dispatched_at: Timestamp,
+    },
+    /// Give it to an operator.
+    Park {
+        /// Why nobody here can go on.
+        reason: DeferReason,
+    },
+    /// Nothing.
+    Rest,
+}
+
+/// Decides what to do next with an effect that no attempt of this process is on its way for.
+#[must_use]
+pub fn next(fold: &EffectFold, profile: &DestinationProfile) -> EffectStep {
+    let attempt = fold.attempts;
+    let attempts_left = attempt < profile.attempts_max;
+    match &fold.status {
+        EffectStatus::Requested => EffectStep::Dispatch { attempt: 1 },
+        EffectStatus::NotSent if attempts_left => EffectStep::Dispatch { attempt: attempt + 1 },
+        EffectStatus::NotSent => EffectStep::Park { reason: DeferReason::NotSent },
+        EffectStatus::Dispatched { .. } => EffectStep::ConcludeUnknown { attempt },
+        EffectStatus::Unknown { dispatched_at } => match profile.resending {
+            Resending::IdempotentByKey if attempts_left => {
+                EffectStep::Dispatch { attempt: attempt + 1 }
+            }
+            Resending::IdempotentByKey | Resending::Never if fold.lookups < profile.lookups_max => {
+                EffectStep::LookUp { attempt, dispatched_at: *dispatched_at }
+            }
+            Resending::IdempotentByKey | Resending::Never => {
+                EffectStep::Park { reason: DeferReason::StillUnknown }
+            }
+        },
+        EffectStatus::Concluded(_) | EffectStatus::Parked => EffectStep::Rest,
+    }
+}
+
+/// What happened to an effect, before it is appended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EffectRecord {
+    /// An attempt is about to be sent.
+    Dispatched {
+        /// From 1.
+        attempt: u32,
+    },
+    /// It has to wait.
+    Deferred {
+        /// Which attempt.
+        attempt: u32,
+        /// Why.
+        reason: DeferReason,
+    },
+    /// Something is known of it, or known to be unknown.
+    Concluded {
+        /// Which attempt.
+        attempt: u32,
+        /// What became of it.
+        conclusion: EffectConclusion,
+    },
+    /// An operator has to decide.
+    Parked {
+        /// Which attempt was the last.
+        attempt: u32,
+        /// Why.
+        reason: DeferReason,
+    },
+}
+
+/// What an attempt's answer is recorded as.
+#[must_use]
+pub fn record_of(attempt: u32, dispatched: Dispatched) -> EffectRecord {
+    let conclusion = match dispatched {
+        Dispatched::Accepted { reference, details } => {
+            EffectConclusion::Accepted { reference, details }
+        }
+        Dispatched::Rejected { code } => EffectConclusion::Rejected { code },
+        Dispatched::NotSent { .. } => {
+            return EffectRecord::Deferred { attempt, reason: DeferReason::NotSent };
+        }
+        Dispatched::Unknown { .. } => EffectConclusion::Unknown,
+    };
+    EffectRecord::Concluded { attempt, conclusion }
+}
+
+/// What a look-up's answer comes to. "Not found" counts only once the receiver cannot be working on the
+/// attempt any more; then it goes out again under the same key.
+#[must_use]
+pub fn record_of_lookup(
+    step: (u32, Timestamp),
+    found: Reconciled,
+    fold: &EffectFold,
+    profile: &DestinationProfile,
+    now: Timestamp,
+) -> EffectRecord {
+    let (attempt, dispatched_at) = step;
+    let still_unknown = EffectRecord::Deferred { attempt, reason: DeferReason::StillUnknown };
+    match found {
+        Reconciled::Found(dispatched) => match record_of(attempt, dispatched) {
+            concluded @ EffectRecord::Concluded {
+                conclusion: EffectConclusion::Accepted { .. } | EffectConclusion::Rejected { .. },
+                ..
+            } => concluded,
+            EffectRecord::Concluded { .. }
+            | EffectRecord::Dispatched { .. }
+            | EffectRecord::Deferred { .. }
+            | EffectRecord::Parked { .. } => still_unknown,
+        },
+        Reconciled::NotFound => {
+            let settled = dispatched_at.plus(profile.timeout).plus(SETTLING_MARGIN);
+            if now >= settled && fold.attempts < profile.attempts_max {
+                EffectRecord::Dispatched { attempt: attempt + 1 }
+            } else {
+                still_unknown
+            }
+        }
+        Reconciled::StillUnknown { .. } => still_unknown,
+    }
+}
+
+/// How long to wait before the next try: doubling from the profile's backoff, and up to a quarter more, so
+/// that many do not try in step.
+#[must_use]
+pub fn pause(profile: &DestinationProfile, tries: u32, random: u8) -> Duration {
+    let doubled = profile.backoff.saturating_mul(1_u32 << tries.min(16));
+    let base = doubled.min(profile.backoff_max);
+    base + base.mul_f64(f64::from(random) / 1_024.0)
+}
+
+/// Builds the append of what happened to an effect: the entry, the effect's next due time, and the mark by
+/// which the relay carries a conclusion on.
+///
+/// # Errors
+/// [`SealError`] when the record cannot be stored.
+pub fn append_of(
+    account: &AccountId,
+    effect: EffectId,
+    fold: &EffectFold,
+    profile: &DestinationProfile,
+    record: &EffectRecord,
+    ids: &IdSource,
+) -> Result<Append, SealError> {
+    let stream = StreamName::Effect(effect);
+    let builder = EntryBuilder { ids, turn: None, causation: None };
+    let now = ids.now();
+    let [random] = ids.bytes::<1>();
+    let retry = |tries| Some(now.plus(pause(profile, tries, random)));
+    let (entry, due, tells) = match record {
+        EffectRecord::Dispatched { attempt } => {
+            let payload = EffectDispatched { attempt: *attempt };
+            let entry = builder.build(&stream, EntryKind::EffectDispatched, &payload)?;
+            // Should this process die, another one finds the attempt once it cannot be under way any more.
+            (entry, Some(now.plus(profile.timeout).plus(SETTLING_MARGIN)), false)
+        }
+        EffectRecord::Deferred { attempt, reason } => {
+            let payload = EffectDeferred { attempt: *attempt, reason: *reason };
+            let entry = builder.build(&stream, EntryKind::EffectDeferred, &payload)?;
+            let tries = match reason {
+                DeferReason::NotSent => *attempt,
+                DeferReason::StillUnknown => fold.lookups + 1,
+            };
+            (entry, retry(tries), false)
+        }
+        EffectRecord::Concluded { attempt, conclusion } => {
+            let payload = EffectConcluded { attempt: *attempt, conclusion: conclusion.clone() };
+            let entry = builder.build(&stream, EntryKind::EffectConcluded, &payload)?;
+            let due = match conclusion {
+                EffectConclusion::Unknown => retry(0),
+                EffectConclusion::Accepted { .. }
+                | EffectConclusion::Rejected { .. }
+                | EffectConclusion::ReconciliationRequired => None,
+            };
+            (entry, due, true)
+        }
+        EffectRecord::Parked { attempt, reason } => {
+            let payload = EffectParked { attempt: *attempt, reason: *reason };
+            (builder.build(&stream, EntryKind::EffectParked, &payload)?, None, true)
+        }
+    };
+    let (kind, key) = (MarkKind::Effect, effect.to_string());
+    let mut marks = vec![match due {
+        Some(due) => MarkChange::Set { kind, key, stream: stream.clone(), due },
+        None => MarkChange::Clear { kind, key },
+    }];
+    if tells {
+        let fact = FactKey { version: fold.version.plus(1), entry: entry.id };
+        let (kind, key, stream) = (MarkKind::Relay, fact.to_string(), stream.clone());
+        marks.push(MarkChange::Set { kind, key, stream, due: now });
+    }
+    let expected = vec![(stream, fold.version)];
+    Ok(Append { account: account.clone(), expected, entries: vec![entry], keys: Vec::new(), marks })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile() -> DestinationProfile {
+        DestinationProfile::default()
+    }
+
+    #[test]
+    fn pauses_double_up_to_the_longest() {
+        let profile = profile();
+        assert_eq!(pause(&profile, 0, 0), profile.backoff);
+        assert_eq!(pause(&profile, 3, 0), profile.backoff * 8);
+        assert_eq!(pause(&profile, 60, 0), profile.backoff_max);
+        assert!(pause(&profile, 60, 255) < profile.backoff_max * 5 / 4);
+    }
+
+    #[test]
+    fn i15_only_what_provably_was_not_sent_is_deferred_as_such() {
+        let unknown = Dispatched::Unknown { reason: "timeout".to_owned() };
+        let concluded =
+            EffectRecord::Concluded { attempt: 1, conclusion: EffectConclusion::Unknown };
+        assert_eq!(record_of(1, unknown), concluded);
+        let not_sent = Dispatched::NotSent { reason: "refused".to_owned() };
+        let deferred = EffectRecord::Deferred { attempt: 1, reason: DeferReason::NotSent };
+        assert_eq!(record_of(1, not_sent), deferred);
+    }
+}

@@ -1,0 +1,227 @@
+//! Which cases a turn considers, asked of the directory one and all (threat model: a narrower scope).
+
+use std::collections::BTreeMap;
+
+use futures::future::try_join_all;
+use turnframe_core::id::{AccountId, CaseRef, CaseRevision, InteractionId};
+use turnframe_core::interaction::{
+    Interaction, InteractionResponse, InteractionStatus, OptionMeaning,
+};
+use turnframe_core::reduce::{CaseInTurn, Click};
+use turnframe_core::registry::CorruptJson;
+use turnframe_core::target::{TargetTable, TargetToken};
+use turnframe_ledger::{Entry, EntryKind, EventLedger, KeyName, Version};
+
+use super::{Cases, ConversationContext, OpenCase, TurnEngine, TurnError};
+use crate::fold::FoldError;
+use crate::fold::conversation::UnfinishedTurn;
+use crate::key;
+use crate::record::{CardClosed, CardOpened};
+
+/// What a turn is reduced from, beside what was said.
+pub(super) struct Gathered {
+    pub(super) cases: BTreeMap<CaseRef, CaseInTurn>,
+    pub(super) targets: TargetTable,
+    pub(super) tokens: Vec<(TargetToken, CaseRef)>,
+    pub(super) click: Option<Click>,
+}
+
+impl TurnEngine {
+    /// The click with its card, wherever the card lives. A card that is not this conversation's is none.
+    pub(super) async fn find_click(
+        &self,
+        context: &ConversationContext,
+        turn: &UnfinishedTurn,
+    ) -> Result<Option<Click>, TurnError> {
+        let Some(record) = &turn.accepted.click else { return Ok(None) };
+        let account = &turn.accepted.actor.account;
+        let ledger = self.ledger.as_ref();
+        let Some((card, status)) = find_card(ledger, account, record.interaction).await? else {
+            return Ok(None);
+        };
+        if card.conversation != context.conversation {
+            return Ok(None);
+        }
+        let response = InteractionResponse {
+            interaction: record.interaction,
+            option: record.option.clone(),
+            expected_revision: record.expected_revision,
+            value: record.value.as_ref().and_then(|value| value.value()).cloned(),
+        };
+        Ok(Some(Click { response, card, status }))
+    }
+
+    /// Asks the directory for every case this turn can address, opens and projects what it admits, and mints
+    /// a token for each. A refused case is not projected; its card leaves the turn.
+    pub(super) async fn gather(
+        &self,
+        context: &ConversationContext,
+        turn: &UnfinishedTurn,
+        click: Option<&Click>,
+        cases: &dyn Cases,
+    ) -> Result<Gathered, TurnError> {
+        let actor = &turn.accepted.actor;
+        let conversation = &context.conversation;
+        let mut admitted = self.directory.candidates(actor, conversation).await?;
+        admitted.truncate(crate::port::CANDIDATES_MAX);
+        let opened = |case| async move {
+            let open = cases.open(&actor.account, &case).await?;
+            Ok::<_, TurnError>((case, open))
+        };
+        let mut found = try_join_all(admitted.iter().cloned().map(opened)).await?;
+        for case in beside(&admitted, context, click) {
+            let (case, open) = opened(case).await?;
+            if self.admits(turn, context, &case, &open).await? {
+                found.push((case, open));
+            }
+        }
+        self.project(context, turn, click, found)
+    }
+
+    /// A case outside the candidates: the directory is asked, but for one that does not exist yet and whose
+    /// open card is this conversation's.
+    async fn admits(
+        &self,
+        turn: &UnfinishedTurn,
+        context: &ConversationContext,
+        case: &CaseRef,
+        open: &OpenCase,
+    ) -> Result<bool, TurnError> {
+        let here = |card: &Interaction| card.conversation == context.conversation;
+        if open.revision == CaseRevision::NONE {
+            return Ok(open.cards.iter().any(here));
+        }
+        let (actor, conversation) = (&turn.accepted.actor, &context.conversation);
+        Ok(self.directory.authorize_case(actor, conversation, case).await?)
+    }
+
+    fn project(
+        &self,
+        context: &ConversationContext,
+        turn: &UnfinishedTurn,
+        click: Option<&Click>,
+        found: Vec<(CaseRef, OpenCase)>,
+    ) -> Result<Gathered, TurnError> {
+        let actor = &turn.accepted.actor;
+        let mut targets = TargetTable::new(actor.account.clone());
+        let (mut cases, mut tokens) = (BTreeMap::new(), Vec::new());
+        for (case, open) in found {
+            let unknown = || CorruptJson {
+                workflow: case.workflow.clone(),
+                reason: "no such workflow is registered".to_owned(),
+            };
+            let workflow = self.registry.get(&case.workflow).ok_or_else(unknown)?;
+            let projection = workflow.project(&open.state, &actor.locale)?;
+            let names = std::iter::once(&projection.label).chain(&projection.aliases);
+            let names: Vec<String> = names.map(ToString::to_string).collect();
+            let is_open = !projection.is_closed() && open.revision > CaseRevision::NONE;
+            let names = names.iter().map(String::as_str);
+            let token = targets.admit(case.clone(), is_open, names, &self.ids);
+            tokens.push((token, case.clone()));
+            let (revision, state, cards) = (open.revision, open.state, open.cards);
+            cases.insert(case, CaseInTurn { revision, state, projection, cards });
+        }
+        let reachable = |click: &&Click| match &click.card.case {
+            Some(case) => cases.contains_key(case),
+            None => true,
+        };
+        let click = click.filter(reachable).cloned().map(|click| now(click, &cases, context));
+        Ok(Gathered { click, cases, targets, tokens })
+    }
+}
+
+/// Cases beside the candidates: those the conversation touched, the clicked card's, and those a choice offers.
+fn beside(
+    candidates: &[CaseRef],
+    context: &ConversationContext,
+    click: Option<&Click>,
+) -> Vec<CaseRef> {
+    let offered = |card: &Interaction| {
+        let chosen = card.payload.options.iter().filter_map(|option| match &option.meaning {
+            OptionMeaning::Choose(case) => Some(case.clone()),
+            OptionMeaning::Execute(_) | OptionMeaning::Fill(_) | OptionMeaning::Decline => None,
+        });
+        chosen.collect::<Vec<_>>()
+    };
+    let mut cases = context.touched.clone();
+    cases.extend(click.and_then(|click| click.card.case.clone()));
+    cases.extend(context.choices.iter().flat_map(offered));
+    cases.sort();
+    cases.dedup();
+    cases.retain(|case| !candidates.contains(case));
+    cases
+}
+
+/// Where the clicked card stands now that its case was read.
+fn now(
+    click: Click,
+    cases: &BTreeMap<CaseRef, CaseInTurn>,
+    context: &ConversationContext,
+) -> Click {
+    let open = match &click.card.case {
+        Some(case) => cases
+            .get(case)
+            .is_some_and(|case| case.cards.iter().any(|card| card.id == click.card.id)),
+        None => context.choices.iter().any(|card| card.id == click.card.id),
+    };
+    let status = match (open, click.status) {
+        (true, _) => InteractionStatus::Active,
+        // It was closed between the look-up and the reading of the case.
+        (false, InteractionStatus::Active) => InteractionStatus::Invalidated,
+        (false, status) => status,
+    };
+    Click { status, ..click }
+}
+
+/// A card of an account and where it stands, found by its key.
+///
+/// # Errors
+/// [`TurnError`] when the ledger cannot be read.
+pub async fn find_card(
+    ledger: &dyn EventLedger,
+    account: &AccountId,
+    card: InteractionId,
+) -> Result<Option<(Interaction, InteractionStatus)>, TurnError> {
+    let Some(entry) = find_entry(ledger, account, &key::card(card)?).await? else {
+        return Ok(None);
+    };
+    let shape = |source| FoldError::Shape { at: entry.reference(), source };
+    if entry.kind != EntryKind::CardOpened {
+        return Ok(None);
+    }
+    let CardOpened { card, .. } = entry.body.open().map_err(shape)?;
+    let closed = find_closed(ledger, account, card.id).await?;
+    let status = closed.map_or(InteractionStatus::Active, |closed| closed.status);
+    Ok(Some((card, status)))
+}
+
+/// How a card of an account ended, if it did.
+///
+/// # Errors
+/// [`TurnError`] when the ledger cannot be read.
+pub async fn find_closed(
+    ledger: &dyn EventLedger,
+    account: &AccountId,
+    card: InteractionId,
+) -> Result<Option<CardClosed>, TurnError> {
+    let Some(entry) = find_entry(ledger, account, &key::card_closed(card)?).await? else {
+        return Ok(None);
+    };
+    let shape = |source| FoldError::Shape { at: entry.reference(), source };
+    Ok(Some(entry.body.open().map_err(shape)?))
+}
+
+/// The entry that a key of an account names.
+///
+/// # Errors
+/// [`TurnError`] when the ledger cannot be read.
+pub async fn find_entry(
+    ledger: &dyn EventLedger,
+    account: &AccountId,
+    key: &KeyName,
+) -> Result<Option<Entry>, TurnError> {
+    let Some(record) = ledger.find_key(account, key).await? else { return Ok(None) };
+    let before = Version(record.entry.version.0.saturating_sub(1));
+    let mut entries = ledger.read_stream(account, &record.entry.stream, before, 1).await?;
+    Ok(entries.pop())
+}
