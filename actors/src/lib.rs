@@ -1,1 +1,24 @@
-//! Skeleton.
+//! ractor shells around the runtime: who serialises what, who is started when, who survives whom.
+//!
+//! [`System`] is the whole of it for a host. Asks go down only: conversation to case to writer; upward travels
+//! news, by the relay. No actor here decides anything: decisions are functions of `turnframe-runtime` and
+//! `turnframe-core`.
+
+mod case;
+mod conversation;
+mod error;
+mod limits;
+mod load;
+mod outbox;
+mod registry;
+mod relay;
+mod shared;
+pub mod slot;
+mod supervisor;
+mod sweeper;
+mod system;
+mod writer;
+
+pub use error::PostError;
+pub use limits::Limits;
+pub use system::{StartError, System, SystemParts, TurnInput};

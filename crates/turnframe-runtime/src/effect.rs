@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use turnframe_core::id::{AccountId, EffectId};
+use turnframe_core::id::{AccountId, DestinationKey, EffectId};
 use turnframe_core::personal::SealError;
 use turnframe_core::receipt::EffectConclusion;
 use turnframe_core::source::{IdSource, Timestamp};
@@ -169,6 +169,12 @@ pub fn pause(profile: &DestinationProfile, tries: u32, random: u8) -> Duration {
     base + base.mul_f64(f64::from(random) / 1_024.0)
 }
 
+/// The mark of an effect that is not over: each destination finds its own.
+#[must_use]
+pub fn mark_key(destination: &DestinationKey, effect: EffectId) -> String {
+    format!("{destination}/{effect}")
+}
+
 /// Builds the append of what happened to an effect: the entry, the effect's next due time, and the mark by
 /// which the relay carries a conclusion on.
 ///
@@ -219,7 +225,7 @@ pub fn append_of(
             (builder.build(&stream, EntryKind::EffectParked, &payload)?, None, true)
         }
     };
-    let (kind, key) = (MarkKind::Effect, effect.to_string());
+    let (kind, key) = (MarkKind::Effect, mark_key(&fold.requested.destination, effect));
     let mut marks = vec![match due {
         Some(due) => MarkChange::Set { kind, key, stream: stream.clone(), due },
         None => MarkChange::Clear { kind, key },

@@ -11,7 +11,7 @@ use turnframe_core::event::CommittedEvent;
 use turnframe_core::id::{AccountId, EffectId, IdError, InteractionId};
 use turnframe_core::interaction::Interaction;
 use turnframe_core::personal::SealError;
-use turnframe_core::plan::{ActOutcome, Action, Step};
+use turnframe_core::plan::{Action, Step};
 use turnframe_core::policy::CommandOrigin;
 use turnframe_core::receipt::EffectConclusion;
 use turnframe_core::registry::{CorruptJson, StoredEvent, WorkflowRegistry};
@@ -130,10 +130,4 @@ pub fn update_of(
     };
     claim::check(&blocks, &evidence).map_err(ComposeError::from)?;
     Ok(UpdatePosted { case: view.case.clone(), blocks })
-}
-
-/// Whether a command from outside has something to tell: it was applied.
-#[must_use]
-pub fn tells(command: &CaseCommand) -> bool {
-    matches!(command.outcome, ActOutcome::Applied { .. })
 }

@@ -127,6 +127,9 @@ notices! {
     NotUnderstood = "not_understood":
         "Your message could not be read just now, so nothing was done. Please try again." |
         "Ihre Nachricht konnte gerade nicht gelesen werden, es wurde nichts getan. Bitte versuchen Sie es noch einmal.",
+    TurnGivenUp = "turn_given_up":
+        "Something went wrong on our side before this was finished. What was recorded until then stands and is shown with the record; nothing more is done for this message." |
+        "Auf unserer Seite ist etwas schiefgegangen, bevor dies fertig war. Was bis dahin vermerkt wurde, gilt und steht beim Vorgang; für diese Nachricht wird nichts weiter getan.",
     NothingAsked = "nothing_asked":
         "Nothing was asked for, so nothing was done." | "Es wurde um nichts gebeten, also wurde nichts getan.",
 }

@@ -159,7 +159,8 @@ impl Execution<'_> {
         self.claim(index, entry);
         self.outcomes[index] = Some(outcome);
         self.recorded[index] = Some(self.last_version());
-        if self.job.carries.is_some() {
+        let tells = matches!(self.outcomes[index], Some(ActOutcome::Applied { .. }));
+        if tells && self.job.carries.is_some() {
             let fact = FactKey { version: self.last_version(), entry: id };
             self.marks.push(MarkChange::Set {
                 kind: MarkKind::Relay,
@@ -202,7 +203,8 @@ impl Execution<'_> {
         self.own_entries += built.len() as u64;
         self.entries.extend(built);
         for (effect, id) in effects.iter().zip(effect_ids) {
-            self.request(effect, StreamName::Effect(id), id.to_string())?;
+            let key = crate::effect::mark_key(&effect.destination, id);
+            self.request(effect, StreamName::Effect(id), key)?;
         }
         Ok(())
     }

@@ -64,6 +64,11 @@ impl TurnEngine {
         let conversation = &context.conversation;
         let mut admitted = self.directory.candidates(actor, conversation).await?;
         admitted.truncate(crate::port::CANDIDATES_MAX);
+        if let Some(origin) = &turn.accepted.origin {
+            let origin = crate::port::OriginToken(origin.clone());
+            let bound = self.directory.resolve_origin(actor, &origin).await?;
+            admitted.extend(bound.filter(|case| !admitted.contains(case)));
+        }
         let opened = |case| async move {
             let open = cases.open(&actor.account, &case).await?;
             Ok::<_, TurnError>((case, open))

@@ -1,0 +1,302 @@
+//! The conversation actor: serialises turns, and alone appends to its conversation's stream.
+//!
+//! A turn's arrival is durable before anything is made of it, so arrival order is on the ledger. Turns run one
+//! after another; the running one is a child task that hands its stages back here, so that this actor can go on
+//! answering. Killed at any point, the next start finds the unfinished turns in the fold and resumes the first
+//! of them. It never reads words and never decides what a turn comes to.
+
+mod post;
+mod run;
+
+pub(crate) use run::CaseRoutes;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ractor::{Actor, ActorProcessingErr, ActorRef};
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+use turnframe_core::block::AssistantTurn;
+use turnframe_core::context::ActorContext;
+use turnframe_core::id::{AccountId, CaseRef, ConversationId, EntryId, TurnId};
+use turnframe_core::interaction::Interaction;
+use turnframe_ledger::{Append, AppendError, Appended, StreamName, Version};
+use turnframe_runtime::fold::conversation::ConversationFold;
+use turnframe_runtime::record::{FactKey, TurnAccepted, UpdatePosted};
+use turnframe_runtime::turn::{RecordError, TurnError, TurnRecord, append_of};
+
+use crate::error::PostError;
+use crate::registry::Spawned;
+use crate::shared::{ConversationKey, Registries, Root, Shared};
+use crate::slot::Generation;
+
+/// The answer of a turn, shared by all who wait for it.
+pub(crate) type TurnReply = oneshot::Sender<Result<Arc<AssistantTurn>, PostError>>;
+
+/// What a conversation actor is told.
+pub(crate) enum ConversationMessage {
+    /// Bring the conversation into being.
+    Open(Box<ActorContext>, oneshot::Sender<Result<(), PostError>>),
+    /// A turn arrived.
+    Post(Box<Posted>, TurnReply),
+    /// The running turn hands a stage over.
+    Record(TurnId, TurnRecord, oneshot::Sender<Result<(), RecordError>>),
+    /// The running turn came to its end.
+    Finished(TurnId, Box<Result<AssistantTurn, TurnError>>),
+    /// Carry news from a case.
+    Update(Box<UpdatePosted>, FactKey, oneshot::Sender<Result<(), RecordError>>),
+    /// Say which cases and choices the conversation holds.
+    Describe(oneshot::Sender<Option<ConversationHolds>>),
+    /// Look around: is a turn unfinished that does not run?
+    Resume,
+    /// Be passivated if idle.
+    RestIfIdle,
+}
+
+/// A turn as it arrived.
+pub(crate) struct Posted {
+    pub(crate) turn: TurnId,
+    pub(crate) accepted: TurnAccepted,
+}
+
+/// What a conversation holds.
+pub(crate) struct ConversationHolds {
+    pub(crate) touched: Vec<CaseRef>,
+    pub(crate) choices: Vec<Interaction>,
+}
+
+/// Starts the actor of a conversation.
+pub(crate) async fn spawn(
+    key: ConversationKey,
+    generation: Generation,
+    shared: Arc<Shared>,
+    registries: Registries,
+    root: Root,
+) -> Result<Spawned<ConversationMessage>, String> {
+    let (fold, saved_at) =
+        shared.load_conversation(&key.0, &key.1).await.map_err(|error| error.to_string())?;
+    let unfinished = Arc::new(AtomicBool::new(!fold.unfinished.is_empty()));
+    let state =
+        ConversationState { fold, saved_at, running: None, waiting: HashMap::new(), attempts: 0 };
+    let shell =
+        ConversationActor { key, generation, shared, registries, unfinished: unfinished.clone() };
+    let (actor, ended) = Actor::spawn_linked(None, shell, state, root.get_cell())
+        .await
+        .map_err(|error| error.to_string())?;
+    Ok(Spawned { actor, ended, unfinished })
+}
+
+struct ConversationActor {
+    key: ConversationKey,
+    generation: Generation,
+    shared: Arc<Shared>,
+    registries: Registries,
+    /// Seen by the registry: an actor that ends with this set is started again.
+    unfinished: Arc<AtomicBool>,
+}
+
+/// The turn that runs, ended with its actor.
+struct Running {
+    turn: TurnId,
+    task: AbortHandle,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+struct ConversationState {
+    fold: ConversationFold,
+    saved_at: Version,
+    running: Option<Running>,
+    waiting: HashMap<TurnId, Vec<TurnReply>>,
+    /// How often the first unfinished turn was tried.
+    attempts: u32,
+}
+
+impl Actor for ConversationActor {
+    type Msg = ConversationMessage;
+    type State = ConversationState;
+    type Arguments = ConversationState;
+
+    async fn pre_start(
+        &self,
+        myself: ActorRef<Self::Msg>,
+        mut state: ConversationState,
+    ) -> Result<Self::State, ActorProcessingErr> {
+        self.run_next(&myself, &mut state);
+        Ok(state)
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<Self::Msg>,
+        message: Self::Msg,
+        state: &mut Self::State,
+    ) -> Result<(), ActorProcessingErr> {
+        use ConversationMessage as M;
+        // A reply is dropped where whoever asked is gone; the ledger has what was done.
+        match message {
+            M::Open(actor, reply) => drop(reply.send(self.open(*actor, state).await)),
+            M::Post(posted, reply) => self.post(*posted, reply, state).await,
+            M::Record(turn, record, reply) => {
+                drop(reply.send(self.record(&turn, record, state).await));
+            }
+            M::Finished(turn, result) => self.finished(&myself, turn, *result, state).await,
+            M::Update(update, fact, reply) => {
+                drop(reply.send(self.update(update, fact, state).await));
+            }
+            M::Describe(reply) => drop(reply.send(describe(&state.fold))),
+            M::Resume => {}
+            M::RestIfIdle => return Ok(self.rest(&myself, state).await),
+        }
+        self.run_next(&myself, state);
+        Ok(())
+    }
+}
+
+impl ConversationActor {
+    fn account(&self) -> &AccountId {
+        &self.key.0
+    }
+
+    fn conversation(&self) -> &ConversationId {
+        &self.key.1
+    }
+
+    fn stream(&self) -> StreamName {
+        StreamName::Conversation(self.key.1.clone())
+    }
+
+    /// Builds a stage's append on the present fold.
+    fn stage(
+        &self,
+        fold: &ConversationFold,
+        actor: &ActorContext,
+        turn: Option<(&TurnId, Option<EntryId>)>,
+        record: TurnRecord,
+    ) -> Result<(Append, ConversationFold), RecordError> {
+        append_of(fold, self.conversation(), actor, turn, record, self.shared.ids())
+            .map_err(|error| RecordError(error.to_string()))
+    }
+
+    /// Appends once, with patience for a ledger that is away.
+    async fn append(&self, append: &Append) -> Result<Appended, AppendError> {
+        let limits = &self.shared.limits;
+        let mut attempt = 0;
+        loop {
+            let answer = self.shared.writer.append(append.clone()).await;
+            attempt += 1;
+            match answer {
+                Err(AppendError::Unavailable { .. }) if attempt < limits.append_attempts_max => {
+                    tokio::time::sleep(limits.append_backoff * attempt).await;
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    async fn reload(&self, state: &mut ConversationState) -> Result<(), RecordError> {
+        let loaded = self.shared.load_conversation(self.account(), self.conversation()).await;
+        let (fold, saved_at) = loaded.map_err(|error| RecordError(error.to_string()))?;
+        (state.fold, state.saved_at) = (fold, saved_at);
+        self.note_unfinished(state);
+        Ok(())
+    }
+
+    fn note_unfinished(&self, state: &ConversationState) {
+        self.unfinished.store(!state.fold.unfinished.is_empty(), Ordering::Release);
+    }
+
+    /// A stage of the running turn. Durable when this says yes.
+    async fn record(
+        &self,
+        turn: &TurnId,
+        record: TurnRecord,
+        state: &mut ConversationState,
+    ) -> Result<(), RecordError> {
+        let runs = state.running.as_ref().is_some_and(|running| running.turn == *turn);
+        let unfinished = state.fold.unfinished.iter().find(|it| it.turn == *turn);
+        let Some(unfinished) = unfinished.filter(|_| runs) else {
+            return Err(RecordError("the turn does not run here any more".to_owned()));
+        };
+        let (actor, causation) = (unfinished.accepted.actor.clone(), unfinished.accepted_by);
+        let of_turn = Some((turn, Some(causation)));
+        let (append, after) = self.stage(&state.fold, &actor, of_turn, record)?;
+        match self.append(&append).await {
+            Ok(_) => {
+                state.fold = after;
+                self.note_unfinished(state);
+                Ok(())
+            }
+            // Whether it landed is on the ledger; the turn is resumed from there.
+            Err(error) => {
+                self.reload(state).await?;
+                Err(RecordError(error.to_string()))
+            }
+        }
+    }
+
+    /// News from a case. The same news twice is posted once.
+    async fn update(
+        &self,
+        update: Box<UpdatePosted>,
+        fact: FactKey,
+        state: &mut ConversationState,
+    ) -> Result<(), RecordError> {
+        let actor = self.server_actor()?;
+        for _ in 0..self.shared.limits.append_attempts_max {
+            let record = TurnRecord::Updated { update: update.clone(), carries: fact };
+            let (append, after) = self.stage(&state.fold, &actor, None, record)?;
+            match self.append(&append).await {
+                Ok(_) => {
+                    state.fold = after;
+                    return Ok(());
+                }
+                Err(AppendError::DuplicateKey { .. }) => return Ok(()),
+                Err(AppendError::Conflict { .. } | AppendError::OutcomeUnknown { .. }) => {
+                    self.reload(state).await?;
+                }
+                Err(error) => return Err(RecordError(error.to_string())),
+            }
+        }
+        Err(RecordError("the update did not go through".to_owned()))
+    }
+
+    /// Whom the server's own entries of this conversation name.
+    fn server_actor(&self) -> Result<ActorContext, RecordError> {
+        let id = |error: turnframe_core::id::IdError| RecordError(error.to_string());
+        Ok(ActorContext {
+            account: self.account().clone(),
+            actor: turnframe_core::id::ActorId::new("server").map_err(id)?,
+            locale: turnframe_core::id::Locale::new("en").map_err(id)?,
+            time_zone: "UTC".to_owned(),
+        })
+    }
+
+    /// A running or waiting turn is not idle.
+    async fn rest(&self, myself: &ActorRef<ConversationMessage>, state: &mut ConversationState) {
+        let idle = state.running.is_none() && state.fold.unfinished.is_empty();
+        if !idle || !self.registries.conversations.retire(&self.key, self.generation) {
+            return;
+        }
+        let entries = state.fold.version.0.saturating_sub(state.saved_at.0);
+        if entries >= self.shared.limits.snapshot_entries_min
+            && let Some(saved) = state.fold.save()
+        {
+            let version = state.fold.version;
+            self.shared.save(self.account(), &self.stream(), version, 0, &saved).await;
+        }
+        drop(myself.drain());
+    }
+}
+
+fn describe(fold: &ConversationFold) -> Option<ConversationHolds> {
+    fold.exists().then(|| ConversationHolds {
+        touched: fold.touched.clone(),
+        choices: fold.choices.values().cloned().collect(),
+    })
+}

@@ -1,0 +1,185 @@
+//! Running turns: one at a time, each as a child task, resumed until it is answered.
+
+use std::panic::AssertUnwindSafe;
+
+use async_trait::async_trait;
+use futures::FutureExt;
+use ractor::ActorRef;
+use tokio::sync::oneshot;
+use turnframe_core::block::{
+    ActReport, AssistantTurn, NoticeSeverity, ResponseBlock, ServerNotice,
+};
+use turnframe_core::id::{AccountId, CaseRef, TurnId};
+use turnframe_core::plan::ActOutcome;
+use turnframe_runtime::compose::words::{NoticeCode, NoticeDetails, notice};
+use turnframe_runtime::execute::CaseJob;
+use turnframe_runtime::fold::conversation::UnfinishedTurn;
+use turnframe_runtime::record::TurnAnswered;
+use turnframe_runtime::turn::{
+    CaseError, CaseReport, Cases, ConversationContext, OpenCase, RecordError, Recorder, TurnError,
+    TurnRecord,
+};
+
+use super::{ConversationActor, ConversationMessage, ConversationState, Running};
+use crate::case::CaseMessage;
+use crate::error::PostError;
+use crate::registry::Registry;
+use crate::shared::CaseKey;
+
+impl ConversationActor {
+    /// Starts the first unfinished turn, where none runs.
+    pub(super) fn run_next(
+        &self,
+        myself: &ActorRef<ConversationMessage>,
+        state: &mut ConversationState,
+    ) {
+        if state.running.is_some() {
+            return;
+        }
+        let Some(turn) = state.fold.unfinished.front().cloned() else { return };
+        let context = ConversationContext {
+            conversation: self.conversation().clone(),
+            touched: state.fold.touched.clone(),
+            choices: state.fold.choices.values().cloned().collect(),
+        };
+        let cases = CaseRoutes(self.registries.cases.clone());
+        let recorder = ToActor(myself.clone());
+        let (shared, myself) = (self.shared.clone(), myself.clone());
+        let id = turn.turn.clone();
+        let pause = match state.attempts {
+            0 => None,
+            tried => Some(shared.limits.turn_backoff * (1 << tried.min(10))),
+        };
+        let task = tokio::spawn(async move {
+            if let Some(pause) = pause {
+                tokio::time::sleep(pause).await;
+            }
+            let id = turn.turn.clone();
+            let run = shared.engine.run(&context, turn, &cases, &recorder);
+            let panicked = |_| Err(TurnError::Record(RecordError("the turn panicked".to_owned())));
+            let result = AssertUnwindSafe(run).catch_unwind().await.unwrap_or_else(panicked);
+            // The actor is gone: its successor resumes the turn.
+            drop(myself.send_message(ConversationMessage::Finished(id, Box::new(result))));
+        });
+        state.running = Some(Running { turn: id, task: task.abort_handle() });
+    }
+
+    /// The running turn was answered, or stopped. One that stopped is tried again, and after that ended with a
+    /// truthful block, so that it cannot hold up the turns behind it for good.
+    pub(super) async fn finished(
+        &self,
+        myself: &ActorRef<ConversationMessage>,
+        turn: TurnId,
+        result: Result<AssistantTurn, TurnError>,
+        state: &mut ConversationState,
+    ) {
+        if state.running.as_ref().is_none_or(|running| running.turn != turn) {
+            return;
+        }
+        match result {
+            Ok(answer) => {
+                (state.running, state.attempts) = (None, 0);
+                Self::answer(state, &turn, answer);
+            }
+            Err(error) => {
+                tracing::warn!(%turn, %error, tried = state.attempts + 1, "a turn stopped");
+                state.attempts += 1;
+                if state.attempts >= self.shared.limits.turn_attempts_max {
+                    self.give_up(&turn, state).await;
+                }
+                state.running = None;
+            }
+        }
+        self.run_next(myself, state);
+    }
+
+    /// Ends a turn that cannot be finished. What it committed stays committed, and the words say no more than
+    /// that. Where even this cannot be recorded, the turn stays unfinished and its askers are told to ask again.
+    async fn give_up(&self, turn: &TurnId, state: &mut ConversationState) {
+        let Some(unfinished) = state.fold.unfinished.iter().find(|it| it.turn == *turn).cloned()
+        else {
+            return;
+        };
+        let answer = given_up(&unfinished);
+        let touched = unfinished.reduced.iter().flat_map(|reduced| &reduced.plan.cases);
+        let touched = touched.map(|expected| expected.case.clone()).collect();
+        let answered = TurnAnswered { answer: answer.clone(), touched };
+        match self.record(turn, TurnRecord::Answered(Box::new(answered)), state).await {
+            Ok(()) => {
+                tracing::error!(%turn, "a turn was given up; an operator has to look at it");
+                state.attempts = 0;
+                Self::answer(state, turn, answer);
+            }
+            Err(error) => {
+                tracing::error!(%turn, %error, "a turn can be neither finished nor given up");
+                for reply in state.waiting.remove(turn).unwrap_or_default() {
+                    drop(oneshot::Sender::send(reply, Err(PostError::unavailable(&error))));
+                }
+            }
+        }
+    }
+}
+
+fn given_up(turn: &UnfinishedTurn) -> AssistantTurn {
+    let acts = turn.reduced.iter().flat_map(|reduced| &reduced.plan.acts).map(|act| ActReport {
+        id: act.id,
+        source: act.source,
+        operation: act.operation.clone(),
+        outcome: ActOutcome::Failed { code: "turn_given_up".to_owned() },
+    });
+    let code = NoticeCode::TurnGivenUp;
+    let text = notice(code, &NoticeDetails::default(), &turn.accepted.actor.locale);
+    let block = ResponseBlock::Notice(ServerNotice {
+        code: code.as_str().to_owned(),
+        severity: NoticeSeverity::Failure,
+        text,
+        act: None,
+        interaction: None,
+    });
+    AssistantTurn { turn: turn.turn.clone(), acts: acts.collect(), blocks: vec![block] }
+}
+
+/// The way down to the case actors.
+pub(crate) struct CaseRoutes(pub(crate) Registry<CaseKey, CaseMessage>);
+
+impl CaseRoutes {
+    async fn ask<T>(
+        &self,
+        account: &AccountId,
+        case: &CaseRef,
+        message: impl FnOnce(oneshot::Sender<T>) -> CaseMessage,
+    ) -> Result<T, CaseError> {
+        let failed = |reason: String| CaseError { case: case.clone(), reason };
+        let (reply, answer) = oneshot::channel();
+        let key = (account.clone(), case.clone());
+        let sent = self.0.send(&key, message(reply)).await;
+        sent.map_err(|error| failed(error.to_string()))?;
+        answer.await.map_err(|_| failed("the case gave no answer".to_owned()))
+    }
+}
+
+#[async_trait]
+impl Cases for CaseRoutes {
+    async fn open(&self, account: &AccountId, case: &CaseRef) -> Result<OpenCase, CaseError> {
+        self.ask(account, case, CaseMessage::Open).await
+    }
+
+    async fn execute(&self, job: CaseJob) -> Result<CaseReport, CaseError> {
+        let (account, case) = (job.account().clone(), job.case.clone());
+        self.ask(&account, &case, |reply| CaseMessage::Execute(Box::new(job), reply)).await?
+    }
+}
+
+/// The way back to the conversation's actor.
+struct ToActor(ActorRef<ConversationMessage>);
+
+#[async_trait]
+impl Recorder for ToActor {
+    async fn record(&self, turn: &TurnId, record: TurnRecord) -> Result<(), RecordError> {
+        let gone = || RecordError("the conversation's actor is gone".to_owned());
+        let (reply, answer) = oneshot::channel();
+        let message = ConversationMessage::Record(turn.clone(), record, reply);
+        self.0.send_message(message).map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+}

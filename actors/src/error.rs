@@ -1,0 +1,61 @@
+//! Why a request to the system was not served. Each has a stable code; none says anything about records of
+//! another account.
+
+/// Why a turn, or a request about a conversation, was not served.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PostError {
+    /// There is no such conversation or card for this account.
+    #[error("there is no such record")]
+    NotFound,
+    /// The turn id was used before with other content. Nothing was written.
+    #[error("this turn id was used before with other content")]
+    TurnReused,
+    /// A turn needs words, a click, or both.
+    #[error("a turn needs words, a click, or both")]
+    Empty,
+    /// The words cannot be a message.
+    #[error(transparent)]
+    Message(#[from] turnframe_core::words::MessageError),
+    /// The card has no such option.
+    #[error("the card has no such option")]
+    NoSuchOption,
+    /// The revision is not the one on the card.
+    #[error("the revision is not the one on the card")]
+    WrongRevision,
+    /// The option takes no value, needs one, or takes a shorter one.
+    #[error("the value does not fit the option")]
+    WrongValue,
+    /// Too many turns wait in this conversation or in the process. Nothing was written; try again later.
+    #[error("too many turns are waiting; try again shortly")]
+    Overloaded,
+    /// The system is shutting down or its ledger is away. Whether the turn was accepted is on the ledger: the same
+    /// turn id may be sent again and is answered once.
+    #[error("the system is unavailable: {reason}")]
+    Unavailable {
+        /// What went wrong, for an operator.
+        reason: String,
+    },
+}
+
+impl PostError {
+    pub(crate) fn unavailable(reason: impl std::fmt::Display) -> Self {
+        Self::Unavailable { reason: reason.to_string() }
+    }
+
+    /// The stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::NotFound => "not_found",
+            Self::TurnReused => "turn_reused",
+            Self::Empty => "empty_turn",
+            Self::Message(_) => "unreadable_message",
+            Self::NoSuchOption => "no_such_option",
+            Self::WrongRevision => "wrong_revision",
+            Self::WrongValue => "wrong_value",
+            Self::Overloaded => "overloaded",
+            Self::Unavailable { .. } => "unavailable",
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Every queue, retry and wait of the actor system, by name.
+
+use std::time::Duration;
+
+/// Limits of a system. Past each of them the answer is an error with a retry hint, never a longer queue.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Turns of one conversation that may be accepted and unanswered at once.
+    pub turns_waiting_max: usize,
+    /// Turns that may be in flight in the whole process.
+    pub turns_in_flight_max: usize,
+    /// Appends that may wait for the writer.
+    pub appends_waiting_max: usize,
+    /// Appends of one commit.
+    pub batch_max_appends: usize,
+    /// Bytes of one commit, roughly.
+    pub batch_max_bytes: usize,
+    /// How long an actor may be idle before it is passivated.
+    pub idle: Duration,
+    /// How often idle actors and forgotten marks are looked for.
+    pub sweep: Duration,
+    /// How often a stage of a turn is tried again before the turn is ended with a truthful block.
+    pub turn_attempts_max: u32,
+    /// The first pause before a turn is tried again; it doubles.
+    pub turn_backoff: Duration,
+    /// How often an append is tried again at an unchanged revision.
+    pub append_attempts_max: u32,
+    /// The pause before an append to a ledger that is away is tried again.
+    pub append_backoff: Duration,
+    /// A snapshot is taken at passivation when at least this many entries were folded since the last one.
+    pub snapshot_entries_min: u64,
+    /// How long a shutdown waits for running turns.
+    pub shutdown: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            turns_waiting_max: 16,
+            turns_in_flight_max: 8_192,
+            appends_waiting_max: 16_384,
+            batch_max_appends: 1_024,
+            batch_max_bytes: 8 * 1024 * 1024,
+            idle: Duration::from_secs(60),
+            sweep: Duration::from_secs(5),
+            turn_attempts_max: 5,
+            turn_backoff: Duration::from_millis(50),
+            append_attempts_max: 8,
+            append_backoff: Duration::from_millis(25),
+            snapshot_entries_min: 32,
+            shutdown: Duration::from_secs(20),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The outbox of a destination: dispatches, concludes, marks unknown, looks up by key.
+//!
+//! What to do next is decided by `turnframe_runtime::effect`. An attempt is appended before it is sent, under the
+//! key that every attempt of the effect shares; its conclusion is appended after. Killed in between, the
+//! next start finds the attempt and concludes it as unknown (I15): it is looked up, never blindly sent again.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::sync::watch;
+use turnframe_core::id::{AccountId, EffectId};
+use turnframe_ledger::ledger::PAGE_MAX;
+use turnframe_ledger::{AppendError, Mark, MarkKind, StreamName, Version};
+use turnframe_runtime::effect::{
+    EffectRecord, EffectStep, append_of, next, record_of, record_of_lookup,
+};
+use turnframe_runtime::fold::effect::{EffectFold, EffectStatus};
+use turnframe_runtime::port::{Delivery, Destination, DestinationProfile, Dispatched, Reconciled};
+
+use crate::shared::Shared;
+use crate::sweeper::Duty;
+
+/// The outbox of one destination.
+pub(crate) struct Outbox {
+    destination: Arc<dyn Destination>,
+    profile: DestinationProfile,
+}
+
+impl Outbox {
+    pub(crate) fn new(destination: Arc<dyn Destination>) -> Self {
+        let profile = destination.profile();
+        Self { destination, profile }
+    }
+}
+
+#[async_trait]
+impl Duty for Outbox {
+    fn kind(&self) -> MarkKind {
+        MarkKind::Effect
+    }
+
+    fn prefix(&self) -> String {
+        format!("{}/", self.destination.key())
+    }
+
+    fn concurrency(&self) -> usize {
+        self.profile.concurrency
+    }
+
+    fn nudges(&self, shared: &Shared) -> watch::Receiver<()> {
+        shared.nudges.effects.subscribe()
+    }
+
+    async fn work(&self, shared: &Shared, mark: &Mark, is_first_look: bool) {
+        let StreamName::Effect(effect) = mark.stream else { return };
+        let work = Work { outbox: self, shared, account: &mark.account, effect };
+        let is_due = mark.due <= shared.ids().now();
+        if let Err(error) = work.go_on(is_due, is_first_look).await {
+            tracing::warn!(%effect, %error, "an effect has to wait for the next look");
+        }
+    }
+}
+
+struct Work<'a> {
+    outbox: &'a Outbox,
+    shared: &'a Shared,
+    account: &'a AccountId,
+    effect: EffectId,
+}
+
+type Outcome = Result<(), Box<dyn std::error::Error + Send + Sync>>;
+
+impl Work<'_> {
+    async fn go_on(&self, is_due: bool, is_first_look: bool) -> Outcome {
+        let Some(fold) = self.fold().await? else { return Ok(()) };
+        // At start no attempt is on its way: one that was recorded is over, due or not.
+        let was_left = is_first_look && matches!(fold.status, EffectStatus::Dispatched { .. });
+        if !is_due && !was_left {
+            return Ok(());
+        }
+        let profile = &self.outbox.profile;
+        match next(&fold, profile) {
+            EffectStep::Rest => Ok(()),
+            EffectStep::Dispatch { attempt } => self.dispatch(fold, attempt).await,
+            EffectStep::ConcludeUnknown { attempt } => {
+                tracing::warn!(
+                    counter.turnframe.external.outcome_unknown = 1,
+                    effect = %self.effect,
+                    "an attempt was left without a conclusion"
+                );
+                let conclusion = turnframe_core::receipt::EffectConclusion::Unknown;
+                self.append(&fold, &EffectRecord::Concluded { attempt, conclusion }).await
+            }
+            EffectStep::LookUp { attempt, dispatched_at } => {
+                let found = self.look_up(&fold, attempt).await;
+                let (step, now) = ((attempt, dispatched_at), self.shared.ids().now());
+                match record_of_lookup(step, found, &fold, profile, now) {
+                    EffectRecord::Dispatched { attempt } => self.dispatch(fold, attempt).await,
+                    record => self.append(&fold, &record).await,
+                }
+            }
+            EffectStep::Park { reason } => {
+                tracing::error!(effect = %self.effect, ?reason, "an effect was parked for an operator");
+                let attempt = fold.attempts;
+                self.append(&fold, &EffectRecord::Parked { attempt, reason }).await
+            }
+        }
+    }
+
+    /// Records the attempt, sends it, records what came of it.
+    async fn dispatch(&self, mut fold: EffectFold, attempt: u32) -> Outcome {
+        self.append(&fold, &EffectRecord::Dispatched { attempt }).await?;
+        fold.version = fold.version.plus(1);
+        let delivery = self.delivery(&fold, attempt);
+        let sent = self.outbox.destination.dispatch(&delivery);
+        let dispatched = match tokio::time::timeout(self.outbox.profile.timeout, sent).await {
+            Ok(dispatched) => dispatched,
+            Err(_) => Dispatched::Unknown { reason: "the attempt timed out".to_owned() },
+        };
+        if let Dispatched::Unknown { reason } = &dispatched {
+            tracing::warn!(
+                counter.turnframe.external.outcome_unknown = 1,
+                effect = %self.effect,
+                %reason,
+                "nobody knows what became of an attempt"
+            );
+        }
+        self.append(&fold, &record_of(attempt, dispatched)).await
+    }
+
+    async fn look_up(&self, fold: &EffectFold, attempt: u32) -> Reconciled {
+        let delivery = self.delivery(fold, attempt);
+        let asked = self.outbox.destination.reconcile(&delivery);
+        match tokio::time::timeout(self.outbox.profile.timeout, asked).await {
+            Ok(found) => found,
+            Err(_) => Reconciled::StillUnknown { reason: "the look-up timed out".to_owned() },
+        }
+    }
+
+    fn delivery(&self, fold: &EffectFold, attempt: u32) -> Delivery {
+        Delivery {
+            effect: self.effect,
+            attempt,
+            operation: fold.requested.operation.clone(),
+            payload: fold.requested.payload.clone(),
+        }
+    }
+
+    async fn fold(&self) -> Result<Option<EffectFold>, Box<dyn std::error::Error + Send + Sync>> {
+        let stream = StreamName::Effect(self.effect);
+        let ledger = &self.shared.ledger;
+        let entries = ledger.read_stream(self.account, &stream, Version::NONE, PAGE_MAX).await?;
+        Ok(EffectFold::of(&entries)?)
+    }
+
+    /// Appends what happened. A conclusion is worth some patience: without it the attempt counts as unknown.
+    async fn append(&self, fold: &EffectFold, record: &EffectRecord) -> Outcome {
+        let (profile, ids) = (&self.outbox.profile, self.shared.ids());
+        let limits = &self.shared.limits;
+        let append = append_of(self.account, self.effect, fold, profile, record, ids)?;
+        for attempt in 1.. {
+            match self.shared.writer.append(append.clone()).await {
+                Ok(_) => break,
+                Err(AppendError::Unavailable { .. }) if attempt < limits.append_attempts_max => {
+                    tokio::time::sleep(limits.append_backoff * attempt).await;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if matches!(record, EffectRecord::Concluded { .. } | EffectRecord::Parked { .. }) {
+            self.shared.nudges.facts.send_replace(());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,200 @@
+//! Virtual actors: callers name a conversation or a case, never an actor.
+//!
+//! The registry starts actors on demand and passivates idle ones; a million idle conversations cost disk, not
+//! memory. An actor that dies by panic frees its slot, so that the next message starts it again from the ledger;
+//! where it left work unfinished, it is started again at once, after a pause.
+
+use std::future::Future;
+use std::hash::Hash;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use ractor::concurrency::JoinHandle;
+use ractor::{ActorRef, MessagingErr};
+use turnframe_core::source::{IdSource, Timestamp};
+
+use crate::slot::{Found, Generation, SlotTable, StartFailure};
+
+/// How often a message is offered before its sender is told to try again.
+const SEND_ATTEMPTS_MAX: u32 = 64;
+/// How long a sender waits for a slot to change before it looks again.
+const SLOT_WAIT: Duration = Duration::from_secs(5);
+/// The pause before an actor that died with unfinished work is started again.
+const RESTART_PAUSE: Duration = Duration::from_millis(200);
+
+/// A message could not be delivered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum SendError {
+    /// The actor could not be started.
+    #[error("{0}")]
+    Start(StartFailure),
+    /// The slot kept changing.
+    #[error("the actor is busy restarting")]
+    Busy,
+}
+
+/// A live actor, and what its registry and its actor share of it.
+pub(crate) struct Address<M> {
+    actor: ActorRef<M>,
+    used_at: Arc<AtomicI64>,
+    pub(crate) unfinished: Arc<AtomicBool>,
+}
+
+impl<M> Clone for Address<M> {
+    fn clone(&self) -> Self {
+        Self {
+            actor: self.actor.clone(),
+            used_at: self.used_at.clone(),
+            unfinished: self.unfinished.clone(),
+        }
+    }
+}
+
+/// What a spawner makes.
+pub(crate) struct Spawned<M> {
+    pub(crate) actor: ActorRef<M>,
+    pub(crate) ended: JoinHandle<()>,
+    /// Set by the actor while it has work that must not wait for the next message.
+    pub(crate) unfinished: Arc<AtomicBool>,
+}
+
+/// Starts the actor of a name. It is handed the registry, which the actor asks to be passivated.
+type Spawner<K, M> = dyn Fn(Registry<K, M>, K, Generation) -> BoxFuture<'static, Result<Spawned<M>, StartFailure>>
+    + Send
+    + Sync;
+
+/// The actors of a kind by their names.
+pub(crate) struct Registry<K: Eq + Hash, M> {
+    table: Arc<SlotTable<K, Address<M>>>,
+    spawner: Arc<Spawner<K, M>>,
+    wake: fn() -> M,
+    ids: IdSource,
+}
+
+impl<K: Eq + Hash, M> Clone for Registry<K, M> {
+    fn clone(&self) -> Self {
+        Self {
+            table: self.table.clone(),
+            spawner: self.spawner.clone(),
+            wake: self.wake,
+            ids: self.ids.clone(),
+        }
+    }
+}
+
+impl<K, M> Registry<K, M>
+where
+    K: Eq + Hash + Clone + Send + Sync + 'static,
+    M: ractor::Message + Send,
+{
+    /// A registry that starts actors with a spawner; `wake` makes the message that asks one to look around.
+    pub(crate) fn new<F>(
+        spawner: impl Fn(Self, K, Generation) -> F + Send + Sync + 'static,
+        wake: fn() -> M,
+        ids: IdSource,
+    ) -> Self
+    where
+        F: Future<Output = Result<Spawned<M>, StartFailure>> + Send + 'static,
+    {
+        let spawner = move |registry, key, generation| {
+            Box::pin(spawner(registry, key, generation)) as BoxFuture<'static, _>
+        };
+        Self { table: Arc::new(SlotTable::new()), spawner: Arc::new(spawner), wake, ids }
+    }
+
+    /// Delivers a message to the actor of a name, started where it is not there.
+    pub(crate) async fn send(&self, key: &K, message: M) -> Result<(), SendError> {
+        let mut message = message;
+        for _ in 0..SEND_ATTEMPTS_MAX {
+            let mut changed = match self.table.claim(key) {
+                Found::Active(_, address, changed) => {
+                    address.used_at.store(self.ids.now().as_micros(), Ordering::Relaxed);
+                    match address.actor.send_message(message) {
+                        Ok(()) => return Ok(()),
+                        Err(MessagingErr::SendErr(refused)) => message = refused,
+                        Err(_) => return Err(SendError::Busy),
+                    }
+                    changed
+                }
+                Found::Start(generation, changed) => {
+                    // In a task of its own: a caller that goes away must not leave the slot starting for good.
+                    tokio::spawn(self.clone().start(key.clone(), generation));
+                    changed
+                }
+                Found::Wait(changed) => changed,
+            };
+            // A slot that is gone counts as changed.
+            if let Ok(Ok(())) = tokio::time::timeout(SLOT_WAIT, changed.changed()).await
+                && let Some(failure) = changed.borrow().clone()
+            {
+                return Err(SendError::Start(failure));
+            }
+        }
+        Err(SendError::Busy)
+    }
+
+    /// Starts the actor of a name, so that it finishes what the ledger says is unfinished.
+    pub(crate) async fn wake(&self, key: &K) -> Result<(), SendError> {
+        self.send(key, (self.wake)()).await
+    }
+
+    /// Boxed: starting again what ended with unfinished work goes through the same code.
+    fn start(self, key: K, generation: Generation) -> BoxFuture<'static, ()> {
+        Box::pin(self.start_and_watch(key, generation))
+    }
+
+    async fn start_and_watch(self, key: K, generation: Generation) {
+        match (self.spawner)(self.clone(), key.clone(), generation).await {
+            Err(failure) => self.table.free(&key, generation, Some(failure)),
+            Ok(Spawned { actor, ended, unfinished }) => {
+                let used_at = Arc::new(AtomicI64::new(self.ids.now().as_micros()));
+                let address = Address { actor, used_at, unfinished: unfinished.clone() };
+                self.table.activate(&key, generation, address);
+                let ended = ended.await;
+                self.table.free(&key, generation, None);
+                if unfinished.load(Ordering::Acquire) {
+                    tracing::warn!(clean = ended.is_ok(), "an actor ended with unfinished work");
+                    tokio::time::sleep(RESTART_PAUSE).await;
+                    if let Err(error) = self.wake(&key).await {
+                        tracing::error!(%error, "unfinished work could not be taken up again");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Marks an idle actor's slot as draining. The actor may drain when this says yes.
+    pub(crate) fn retire(&self, key: &K, generation: Generation) -> bool {
+        self.table.drain(key, generation)
+    }
+
+    /// Asks the actors that were not used since a moment to be passivated.
+    pub(crate) fn ask_idle(&self, since: Timestamp, message: impl Fn() -> M) {
+        for (_, _, address) in self.table.active() {
+            if address.used_at.load(Ordering::Relaxed) < since.as_micros() {
+                // One that has just ended needs no asking.
+                let _ = address.actor.send_message(message());
+            }
+        }
+    }
+
+    /// Lets every actor finish what it accepted, and end.
+    pub(crate) async fn drain(&self) {
+        for (key, generation, address) in self.table.active() {
+            if self.table.drain(&key, generation) {
+                // It may have ended meanwhile.
+                let _ = address.actor.drain();
+            }
+        }
+        while self.table.len() > 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// How many actors are live.
+    pub(crate) fn len(&self) -> usize {
+        self.table.len()
+    }
+}

@@ -1,0 +1,144 @@
+//! The relay: carries facts from effect to case, and from case to conversation.
+//!
+//! It works from marks that were set in the append of the fact and are cleared in the append that carries it on,
+//! each under the fact's entry id as key. Killed between any two of them, the next look finds the mark;
+//! run twice, the second finds the key taken. It decides nothing.
+
+use async_trait::async_trait;
+use tokio::sync::{oneshot, watch};
+use turnframe_core::event::CommittedEvent;
+use turnframe_core::id::{AccountId, CaseRef, EffectId};
+use turnframe_core::plan::ActOutcome;
+use turnframe_core::registry::StoredEvent;
+use turnframe_core::view::WorkflowView;
+use turnframe_ledger::ledger::PAGE_MAX;
+use turnframe_ledger::{Entry, EntryKind, Mark, MarkKind, StreamName, Version};
+use turnframe_runtime::fold::effect::EffectFold;
+use turnframe_runtime::record::{CaseCommand, CaseEvent, FactKey};
+use turnframe_runtime::relay::{job_of, update_of};
+use turnframe_runtime::turn::Cases;
+
+use crate::conversation::CaseRoutes;
+use crate::conversation::ConversationMessage;
+use crate::shared::{Registries, Shared};
+use crate::sweeper::Duty;
+
+/// How many facts are carried at once.
+const FACTS_AT_ONCE_MAX: usize = 64;
+
+pub(crate) struct Relay {
+    registries: Registries,
+}
+
+type Carried = Result<(), Box<dyn std::error::Error + Send + Sync>>;
+
+impl Relay {
+    pub(crate) fn new(registries: Registries) -> Self {
+        Self { registries }
+    }
+
+    /// An effect's conclusion goes to its case as a command.
+    async fn to_case(
+        &self,
+        shared: &Shared,
+        account: &AccountId,
+        effect: EffectId,
+        fact: FactKey,
+    ) -> Carried {
+        let stream = StreamName::Effect(effect);
+        let entries = shared.ledger.read_stream(account, &stream, Version::NONE, PAGE_MAX).await?;
+        let requested = EffectFold::of(&entries)?.ok_or("the effect has no entries")?.requested;
+        let is_it = |entry: &&Entry| entry.version == fact.version && entry.id == fact.entry;
+        let entry = entries.iter().find(is_it).ok_or("the fact is not where its mark says")?;
+        let registry = shared.engine.registry();
+        let job = job_of(registry, account, effect, &requested, entry, shared.ids().now())?;
+        CaseRoutes(self.registries.cases.clone()).execute(job).await?;
+        Ok(())
+    }
+
+    /// What came of it goes to the conversation as an update.
+    async fn to_conversation(
+        &self,
+        shared: &Shared,
+        account: &AccountId,
+        case: &CaseRef,
+        fact: FactKey,
+    ) -> Carried {
+        let stream = StreamName::Case(case.clone());
+        let before = Version(fact.version.0.saturating_sub(1));
+        let entries = shared.ledger.read_stream(account, &stream, before, PAGE_MAX).await?;
+        let (first, rest) = entries.split_first().ok_or("the fact is not where its mark says")?;
+        if first.id != fact.entry {
+            return Err("the fact is not where its mark says".into());
+        }
+        let command: CaseCommand = first.body.open()?;
+        let ActOutcome::Applied { events: claimed, revision, .. } = &command.outcome else {
+            return Err("the fact was not applied".into());
+        };
+        let events = committed(case, &rest[..claimed.len().min(rest.len())])?;
+        let open = CaseRoutes(self.registries.cases.clone()).open(account, case).await?;
+        let workflow = shared.engine.registry().get(&case.workflow).ok_or("no such workflow")?;
+        let projection = workflow.project(&open.state, &command.locale)?;
+        let view = WorkflowView { case: case.clone(), revision: *revision, projection };
+        let cards: Vec<_> =
+            open.cards.into_iter().filter(|card| card.revision == *revision).collect();
+        let update = update_of(shared.engine.registry(), &command, &view, &events, &cards)?;
+        let (reply, posted) = oneshot::channel();
+        let message = ConversationMessage::Update(Box::new(update), fact, reply);
+        let key = (account.clone(), command.conversation.clone());
+        self.registries.conversations.send(&key, message).await?;
+        Ok(posted.await??)
+    }
+}
+
+fn committed(
+    case: &CaseRef,
+    entries: &[Entry],
+) -> Result<Vec<CommittedEvent<StoredEvent>>, turnframe_core::personal::SealError> {
+    let events = entries.iter().filter(|entry| entry.kind == EntryKind::CaseEvent);
+    let read = |entry: &Entry| {
+        let CaseEvent { revision, event } = entry.body.open()?;
+        Ok(CommittedEvent {
+            id: entry.id,
+            case: case.clone(),
+            revision,
+            recorded_at: entry.recorded_at,
+            event: StoredEvent { schema: entry.schema, json: event },
+        })
+    };
+    events.map(read).collect()
+}
+
+#[async_trait]
+impl Duty for Relay {
+    fn kind(&self) -> MarkKind {
+        MarkKind::Relay
+    }
+
+    fn prefix(&self) -> String {
+        String::new()
+    }
+
+    fn concurrency(&self) -> usize {
+        FACTS_AT_ONCE_MAX
+    }
+
+    fn nudges(&self, shared: &Shared) -> watch::Receiver<()> {
+        shared.nudges.facts.subscribe()
+    }
+
+    async fn work(&self, shared: &Shared, mark: &Mark, _is_first_look: bool) {
+        let Ok(fact) = mark.key.parse::<FactKey>() else {
+            tracing::error!(key = %mark.key, "a relay mark names no fact");
+            return;
+        };
+        let carried = match &mark.stream {
+            StreamName::Effect(effect) => self.to_case(shared, &mark.account, *effect, fact).await,
+            StreamName::Case(case) => self.to_conversation(shared, &mark.account, case, fact).await,
+            StreamName::Conversation(_) => Ok(()),
+        };
+        if let Err(error) = carried {
+            tracing::warn!(stream = %mark.stream, %error, "a fact has to wait for the next look");
+        }
+    }
+}

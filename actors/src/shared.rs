@@ -1,0 +1,60 @@
+//! What every actor of a process is handed.
+
+use std::sync::Arc;
+
+use ractor::ActorRef;
+use tokio::sync::watch;
+use turnframe_core::id::{AccountId, CaseRef, ConversationId};
+use turnframe_core::source::IdSource;
+use turnframe_ledger::EventLedger;
+use turnframe_ledger::snapshot::SnapshotStore;
+use turnframe_runtime::turn::TurnEngine;
+
+use crate::case::CaseMessage;
+use crate::conversation::ConversationMessage;
+use crate::limits::Limits;
+use crate::registry::Registry;
+use crate::writer::LedgerWriter;
+
+/// A conversation of an account.
+pub(crate) type ConversationKey = (AccountId, ConversationId);
+/// A case of an account.
+pub(crate) type CaseKey = (AccountId, CaseRef);
+
+/// Everything below the registries.
+pub(crate) struct Shared {
+    pub(crate) ledger: Arc<dyn EventLedger>,
+    pub(crate) snapshots: Arc<dyn SnapshotStore>,
+    pub(crate) writer: LedgerWriter,
+    pub(crate) engine: TurnEngine,
+    pub(crate) limits: Limits,
+    pub(crate) nudges: Nudges,
+}
+
+impl Shared {
+    pub(crate) fn ids(&self) -> &IdSource {
+        self.engine.ids()
+    }
+}
+
+/// The registries.
+#[derive(Clone)]
+pub(crate) struct Registries {
+    pub(crate) conversations: Registry<ConversationKey, ConversationMessage>,
+    pub(crate) cases: Registry<CaseKey, CaseMessage>,
+}
+
+/// Hints that something may be due. They may be lost or merged: marks are the truth, and are swept.
+pub(crate) struct Nudges {
+    pub(crate) effects: watch::Sender<()>,
+    pub(crate) facts: watch::Sender<()>,
+}
+
+impl Default for Nudges {
+    fn default() -> Self {
+        Self { effects: watch::Sender::new(()), facts: watch::Sender::new(()) }
+    }
+}
+
+/// The supervisor that actors are linked to.
+pub(crate) type Root = ActorRef<crate::supervisor::SupervisorMessage>;

@@ -1,0 +1,450 @@
+//! The system: what a host starts, posts turns to, reads from and shuts down.
+
+use std::sync::Arc;
+
+use futures::stream::{self, StreamExt};
+use ractor::Actor;
+use tokio::sync::{Semaphore, oneshot};
+use turnframe_core::block::AssistantTurn;
+use turnframe_core::context::ActorContext;
+use turnframe_core::id::{CaseRef, CaseRevision, ConversationId, TurnId};
+use turnframe_core::interaction::{
+    Interaction, InteractionResponse, InteractionStatus, InteractionView, OptionMeaning,
+};
+use turnframe_core::personal::Personal;
+use turnframe_core::registry::WorkflowRegistry;
+use turnframe_core::source::IdSource;
+use turnframe_core::view::WorkflowView;
+use turnframe_core::words::Message;
+use turnframe_ledger::mark::MARK_PAGE_MAX;
+use turnframe_ledger::snapshot::SnapshotStore;
+use turnframe_ledger::{EventLedger, MarkKind, MarkQuery, ReadError, StreamName};
+use turnframe_runtime::port::{CaseDirectory, Destination, Interpreter, Narrator, OriginToken};
+use turnframe_runtime::record::{ClickRecord, TurnAccepted};
+use turnframe_runtime::turn::{Cases, TurnEngine, TurnPorts, find_card};
+
+use crate::conversation::{CaseRoutes, ConversationHolds, ConversationMessage, Posted};
+use crate::error::PostError;
+use crate::limits::Limits;
+use crate::outbox::Outbox;
+use crate::registry::{Registry, SendError};
+use crate::relay::Relay;
+use crate::shared::{Nudges, Registries, Root, Shared};
+use crate::supervisor::Supervisor;
+use crate::sweeper::{self, Sweeping};
+use crate::writer::LedgerWriter;
+
+/// How many conversations are woken at once at start.
+const WAKE_AT_ONCE_MAX: usize = 64;
+/// The longest origin reference, in bytes.
+const ORIGIN_MAX_BYTES: usize = 512;
+
+/// What a host plugs in.
+pub struct SystemParts {
+    /// The only source of state.
+    pub ledger: Arc<dyn EventLedger>,
+    /// Folds kept for later; may be lost at any time.
+    pub snapshots: Arc<dyn SnapshotStore>,
+    /// The workflows.
+    pub registry: WorkflowRegistry,
+    /// Proposes what messages mean.
+    pub interpreter: Arc<dyn Interpreter>,
+    /// Words replies, where a model does.
+    pub narrator: Option<Arc<dyn Narrator>>,
+    /// Says which cases an actor may address.
+    pub directory: Arc<dyn CaseDirectory>,
+    /// Where effects go.
+    pub destinations: Vec<Arc<dyn Destination>>,
+    /// Time, randomness and ids.
+    pub ids: IdSource,
+    /// Every queue, retry and wait.
+    pub limits: Limits,
+}
+
+/// A turn as a client posts it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TurnInput {
+    /// What was said.
+    pub text: Option<String>,
+    /// What was clicked.
+    pub response: Option<InteractionResponse>,
+    /// Where the turn comes from, such as a record's page.
+    pub origin: Option<String>,
+}
+
+/// The system could not be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// An actor could not be spawned.
+    #[error("an actor could not be started: {0}")]
+    Spawn(#[from] ractor::SpawnErr),
+    /// What a crash left open could not be read.
+    #[error("unfinished turns could not be found: {0}")]
+    Sweep(#[from] ReadError),
+}
+
+/// A running system. Cheap to clone; the last [`System::shutdown`] ends it.
+#[derive(Clone)]
+pub struct System {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    shared: Arc<Shared>,
+    registries: Registries,
+    root: Root,
+    in_flight: Arc<Semaphore>,
+    sweeping: std::sync::Mutex<Vec<Sweeping>>,
+    passivation: tokio::task::AbortHandle,
+}
+
+impl System {
+    /// Starts a system and sweeps what a crash left open: unfinished turns are resumed, attempts without a
+    /// conclusion become unknown, facts on their way are carried on. Nobody has to write to a conversation
+    /// to wake it.
+    ///
+    /// # Errors
+    /// [`StartError`] when an actor cannot be started or the ledger cannot be read.
+    pub async fn start(parts: SystemParts) -> Result<Self, StartError> {
+        let (root, _) = Actor::spawn(None, Supervisor, ()).await?;
+        let writer = LedgerWriter::start(parts.ledger.clone(), &parts.limits).await?;
+        let engine = TurnEngine::new(TurnPorts {
+            registry: parts.registry,
+            interpreter: parts.interpreter,
+            narrator: parts.narrator,
+            directory: parts.directory,
+            ledger: parts.ledger.clone(),
+            ids: parts.ids.clone(),
+        });
+        let shared = Arc::new(Shared {
+            ledger: parts.ledger,
+            snapshots: parts.snapshots,
+            writer,
+            engine,
+            limits: parts.limits,
+            nudges: Nudges::default(),
+        });
+        let registries = registries(&shared, &root, &parts.ids);
+        let mut sweeping = Vec::new();
+        for destination in parts.destinations {
+            sweeping.push(sweeper::start(Outbox::new(destination), shared.clone(), &root));
+        }
+        sweeping.push(sweeper::start(Relay::new(registries.clone()), shared.clone(), &root));
+        let passivation = tokio::spawn(passivate(shared.clone(), registries.clone()));
+        let system = Self {
+            inner: Arc::new(Inner {
+                in_flight: Arc::new(Semaphore::new(shared.limits.turns_in_flight_max)),
+                shared,
+                registries,
+                root,
+                sweeping: std::sync::Mutex::new(sweeping),
+                passivation: passivation.abort_handle(),
+            }),
+        };
+        system.resume_unfinished().await?;
+        Ok(system)
+    }
+
+    /// Wakes every conversation that has an unfinished turn.
+    async fn resume_unfinished(&self) -> Result<(), ReadError> {
+        let mut query = MarkQuery::of(MarkKind::Turn);
+        loop {
+            let page = self.inner.shared.ledger.marks(query.clone()).await?;
+            query.after = page.last().map(|last| (last.account.clone(), last.key.clone()));
+            let is_last = page.len() < MARK_PAGE_MAX;
+            let conversations = page.into_iter().filter_map(|mark| match mark.stream {
+                StreamName::Conversation(id) => Some((mark.account, id)),
+                StreamName::Case(_) | StreamName::Effect(_) => None,
+            });
+            let wake = |key| async move {
+                if let Err(error) = self.inner.registries.conversations.wake(&key).await {
+                    tracing::error!(%error, "an unfinished turn could not be resumed");
+                }
+            };
+            stream::iter(conversations).for_each_concurrent(WAKE_AT_ONCE_MAX, wake).await;
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Opens a conversation, or finds it open.
+    ///
+    /// # Errors
+    /// [`PostError::Unavailable`]: ask again.
+    pub async fn open_conversation(
+        &self,
+        actor: &ActorContext,
+        conversation: &ConversationId,
+    ) -> Result<(), PostError> {
+        let actor = Box::new(actor.clone());
+        self.ask(conversation, &actor.clone(), |reply| ConversationMessage::Open(actor, reply))
+            .await?
+    }
+
+    /// Posts a turn and waits for its answer. The same turn id with the same content is answered with the
+    /// stored answer, however often it is posted; a caller that goes away loses nothing but the waiting.
+    ///
+    /// # Errors
+    /// [`PostError`]; only [`PostError::Unavailable`] leaves open whether the turn was accepted.
+    pub async fn post(
+        &self,
+        actor: &ActorContext,
+        conversation: &ConversationId,
+        turn: &TurnId,
+        input: TurnInput,
+    ) -> Result<Arc<AssistantTurn>, PostError> {
+        let permit = self.inner.in_flight.clone().try_acquire_owned();
+        let _in_flight = permit.map_err(|_| PostError::Overloaded)?;
+        let accepted = self.admit(actor, conversation, input).await?;
+        let posted = Box::new(Posted { turn: turn.clone(), accepted });
+        self.ask(conversation, actor, |reply| ConversationMessage::Post(posted, reply)).await?
+    }
+
+    /// Checks a turn before anything is written for it.
+    async fn admit(
+        &self,
+        actor: &ActorContext,
+        conversation: &ConversationId,
+        input: TurnInput,
+    ) -> Result<TurnAccepted, PostError> {
+        let subject = actor.subject().map_err(PostError::unavailable)?;
+        let known = |value: String| Personal::known(subject.clone(), value);
+        if input.text.is_none() && input.response.is_none() {
+            return Err(PostError::Empty);
+        }
+        if let Some(text) = &input.text {
+            Message::new(text.clone())?;
+        }
+        if let Some(origin) = &input.origin {
+            self.admit_origin(actor, origin).await?;
+        }
+        if let Some(response) = &input.response {
+            self.admit_click(actor, conversation, response).await?;
+        }
+        let click = input.response.map(|response| ClickRecord {
+            interaction: response.interaction,
+            option: response.option,
+            expected_revision: response.expected_revision,
+            value: response.value.map(known),
+        });
+        let text = input.text.map(known);
+        Ok(TurnAccepted { actor: actor.clone(), text, click, origin: input.origin })
+    }
+
+    async fn admit_origin(&self, actor: &ActorContext, origin: &str) -> Result<(), PostError> {
+        if origin.is_empty() || origin.len() > ORIGIN_MAX_BYTES || origin.contains('\0') {
+            return Err(PostError::NotFound);
+        }
+        let token = OriginToken(origin.to_owned());
+        let bound = self.inner.shared.engine.directory().resolve_origin(actor, &token).await;
+        match bound.map_err(PostError::unavailable)? {
+            Some(_) => Ok(()),
+            None => Err(PostError::NotFound),
+        }
+    }
+
+    /// A card that is not this account's, not this conversation's, or on a case this actor may not address is
+    /// the same `NotFound` as one that never was.
+    async fn admit_click(
+        &self,
+        actor: &ActorContext,
+        conversation: &ConversationId,
+        response: &InteractionResponse,
+    ) -> Result<(), PostError> {
+        let ledger = self.inner.shared.ledger.as_ref();
+        let found = find_card(ledger, &actor.account, response.interaction).await;
+        let found = found.map_err(PostError::unavailable)?;
+        let (card, status) = found.ok_or(PostError::NotFound)?;
+        if card.conversation != *conversation {
+            return Err(PostError::NotFound);
+        }
+        if let Some(case) = &card.case
+            && !self.admits(actor, conversation, case, status).await?
+        {
+            return Err(PostError::NotFound);
+        }
+        fits(&card, response)
+    }
+
+    async fn admits(
+        &self,
+        actor: &ActorContext,
+        conversation: &ConversationId,
+        case: &CaseRef,
+        status: InteractionStatus,
+    ) -> Result<bool, PostError> {
+        let directory = self.inner.shared.engine.directory();
+        let candidates = directory.candidates(actor, conversation).await;
+        if candidates.map_err(PostError::unavailable)?.contains(case) {
+            return Ok(true);
+        }
+        let cases = CaseRoutes(self.inner.registries.cases.clone());
+        let open = cases.open(&actor.account, case).await.map_err(PostError::unavailable)?;
+        if open.revision == CaseRevision::NONE {
+            return Ok(status.is_open());
+        }
+        let authorized = directory.authorize_case(actor, conversation, case).await;
+        authorized.map_err(PostError::unavailable)
+    }
+
+    /// The cards that are open in a conversation for this actor.
+    ///
+    /// # Errors
+    /// [`PostError::NotFound`] where there is no such conversation.
+    pub async fn cards(
+        &self,
+        actor: &ActorContext,
+        conversation: &ConversationId,
+    ) -> Result<Vec<InteractionView>, PostError> {
+        let holds: Option<ConversationHolds> =
+            self.ask(conversation, actor, ConversationMessage::Describe).await?;
+        let ConversationHolds { touched, choices } = holds.ok_or(PostError::NotFound)?;
+        let cases = CaseRoutes(self.inner.registries.cases.clone());
+        let mut cards = choices;
+        for case in touched {
+            let open = cases.open(&actor.account, &case).await.map_err(PostError::unavailable)?;
+            let here = open.cards.into_iter().filter(|card| card.conversation == *conversation);
+            let here: Vec<_> = here.collect();
+            if !here.is_empty()
+                && self.admits(actor, conversation, &case, InteractionStatus::Active).await?
+            {
+                cards.extend(here);
+            }
+        }
+        cards.sort_by_key(|card| card.id);
+        Ok(cards.iter().map(Interaction::view).collect())
+    }
+
+    /// A case as this actor sees it.
+    ///
+    /// # Errors
+    /// [`PostError::NotFound`] where the directory does not admit it.
+    pub async fn view(
+        &self,
+        actor: &ActorContext,
+        conversation: &ConversationId,
+        case: &CaseRef,
+    ) -> Result<WorkflowView, PostError> {
+        let registry = self.inner.shared.engine.registry();
+        let workflow = registry.get(&case.workflow).ok_or(PostError::NotFound)?;
+        if !self.admits(actor, conversation, case, InteractionStatus::Invalidated).await? {
+            return Err(PostError::NotFound);
+        }
+        let cases = CaseRoutes(self.inner.registries.cases.clone());
+        let open = cases.open(&actor.account, case).await.map_err(PostError::unavailable)?;
+        let projection = workflow.project(&open.state, &actor.locale);
+        let projection = projection.map_err(PostError::unavailable)?;
+        Ok(WorkflowView { case: case.clone(), revision: open.revision, projection })
+    }
+
+    /// The ledger the system runs on, to read.
+    #[must_use]
+    pub fn ledger(&self) -> &Arc<dyn EventLedger> {
+        &self.inner.shared.ledger
+    }
+
+    /// Where ids and times come from.
+    #[must_use]
+    pub fn ids(&self) -> &IdSource {
+        self.inner.shared.ids()
+    }
+
+    /// How many actors are live: conversations and cases.
+    #[must_use]
+    pub fn live_actors(&self) -> (usize, usize) {
+        (self.inner.registries.conversations.len(), self.inner.registries.cases.len())
+    }
+
+    /// Shuts down: running turns finish or are left resumable, what waits for the writer is committed.
+    pub async fn shutdown(self) {
+        let inner = &self.inner;
+        inner.in_flight.close();
+        inner.passivation.abort();
+        let patience = inner.shared.limits.shutdown;
+        let drained = async {
+            inner.registries.conversations.drain().await;
+            inner.registries.cases.drain().await;
+        };
+        if tokio::time::timeout(patience, drained).await.is_err() {
+            tracing::warn!("some turns were left unfinished; the next start resumes them");
+        }
+        let sweeping = match inner.sweeping.lock() {
+            Ok(mut sweeping) => std::mem::take(&mut *sweeping),
+            Err(_) => Vec::new(),
+        };
+        for sweeping in sweeping {
+            sweeping.stop(patience).await;
+        }
+        inner.shared.writer.stop().await;
+        inner.root.stop(None);
+    }
+
+    async fn ask<T>(
+        &self,
+        conversation: &ConversationId,
+        actor: &ActorContext,
+        message: impl FnOnce(oneshot::Sender<T>) -> ConversationMessage,
+    ) -> Result<T, PostError> {
+        let key = (actor.account.clone(), conversation.clone());
+        let (reply, answer) = oneshot::channel();
+        let sent = self.inner.registries.conversations.send(&key, message(reply)).await;
+        sent.map_err(|error: SendError| PostError::unavailable(error))?;
+        answer.await.map_err(|_| PostError::unavailable("the conversation is being restarted"))
+    }
+}
+
+/// Whether an answer fits its card: a known option, the revision on the card, a value where one is taken.
+fn fits(card: &Interaction, response: &InteractionResponse) -> Result<(), PostError> {
+    let option = card.payload.option(&response.option).ok_or(PostError::NoSuchOption)?;
+    if response.expected_revision != card.revision {
+        return Err(PostError::WrongRevision);
+    }
+    let takes_value = matches!(option.meaning, OptionMeaning::Fill(_));
+    match (&response.value, &option.freeform) {
+        (None, None) if !takes_value => Ok(()),
+        (Some(value), Some(rule)) => {
+            let chars = value.chars().count();
+            let most = usize::try_from(rule.max_chars).unwrap_or(usize::MAX);
+            let fits = (1..=most).contains(&chars) && !value.contains('\0');
+            if fits { Ok(()) } else { Err(PostError::WrongValue) }
+        }
+        (None | Some(_), _) => Err(PostError::WrongValue),
+    }
+}
+
+fn registries(shared: &Arc<Shared>, root: &Root, ids: &IdSource) -> Registries {
+    let (for_cases, root_of_cases) = (shared.clone(), root.clone());
+    let cases = Registry::new(
+        move |registry, key, generation| {
+            let (shared, root) = (for_cases.clone(), root_of_cases.clone());
+            crate::case::spawn(key, generation, shared, registry, root)
+        },
+        || crate::case::CaseMessage::RestIfIdle,
+        ids.clone(),
+    );
+    let (shared, root, to_cases) = (shared.clone(), root.clone(), cases.clone());
+    let conversations = Registry::new(
+        move |registry, key, generation| {
+            let (shared, root) = (shared.clone(), root.clone());
+            let registries = Registries { conversations: registry, cases: to_cases.clone() };
+            crate::conversation::spawn(key, generation, shared, registries, root)
+        },
+        || ConversationMessage::Resume,
+        ids.clone(),
+    );
+    Registries { conversations, cases }
+}
+
+/// Asks idle actors to rest, again and again.
+async fn passivate(shared: Arc<Shared>, registries: Registries) {
+    loop {
+        tokio::time::sleep(shared.limits.sweep).await;
+        let idle = i64::try_from(shared.limits.idle.as_micros()).unwrap_or(i64::MAX);
+        let now = shared.ids().now().as_micros();
+        let since = turnframe_core::source::Timestamp::from_micros(now.saturating_sub(idle));
+        registries.conversations.ask_idle(since, || ConversationMessage::RestIfIdle);
+        registries.cases.ask_idle(since, || crate::case::CaseMessage::RestIfIdle);
+    }
+}
