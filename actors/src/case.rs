@@ -139,9 +139,6 @@ impl CaseActor {
                     tracing::warn!(case = %job.case, %reason, attempt, "the ledger is away");
                     tokio::time::sleep(self.shared.limits.append_backoff * (attempt + 1)).await;
                 }
-                Err(error @ (AppendError::Fenced { .. } | AppendError::Refused(_))) => {
-                    return Err(self.failed(error));
-                }
                 Err(error) => return Err(self.failed(error)),
             }
         }
@@ -206,10 +203,7 @@ impl CaseActor {
         recorded: Vec<Option<Version>>,
         fold: &CaseFold,
     ) -> Result<CaseReport, CaseError> {
-        let committed = outcomes.iter().filter_map(|outcome| match outcome {
-            ActOutcome::Applied { revision, .. } => Some(*revision),
-            _ => None,
-        });
+        let committed = outcomes.iter().filter_map(ActOutcome::revision);
         let case = match committed.max() {
             // It ran before, and the case has moved on since: show what it came to then.
             Some(revision) if revision < fold.revision => self.at(revision, fold).await?,

@@ -151,7 +151,7 @@ impl Actor for ConversationActor {
             }
             M::Describe(reply) => drop(reply.send(describe(&state.fold))),
             M::Resume => {}
-            M::RestIfIdle => return Ok(self.rest(&myself, state).await),
+            M::RestIfIdle => self.rest(&myself, state).await,
         }
         self.run_next(&myself, state);
         Ok(())

@@ -94,9 +94,10 @@ impl Work<'_> {
             EffectStep::LookUp { attempt, dispatched_at } => {
                 let found = self.look_up(&fold, attempt).await;
                 let (step, now) = ((attempt, dispatched_at), self.shared.ids().now());
-                match record_of_lookup(step, found, &fold, profile, now) {
-                    EffectRecord::Dispatched { attempt } => self.dispatch(fold, attempt).await,
-                    record => self.append(&fold, &record).await,
+                let record = record_of_lookup(step, found, &fold, profile, now);
+                match record.dispatched() {
+                    Some(attempt) => self.dispatch(fold, attempt).await,
+                    None => self.append(&fold, &record).await,
                 }
             }
             EffectStep::Park { reason } => {

@@ -109,7 +109,7 @@ where
         let mut message = message;
         for _ in 0..SEND_ATTEMPTS_MAX {
             let mut changed = match self.table.claim(key) {
-                Found::Active(_, address, changed) => {
+                Found::Active(address, changed) => {
                     address.used_at.store(self.ids.now().as_micros(), Ordering::Relaxed);
                     match address.actor.send_message(message) {
                         Ok(()) => return Ok(()),

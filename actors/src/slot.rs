@@ -96,7 +96,7 @@ struct Held<A> {
 
 /// What [`SlotTable::claim`] found, with what to wait on.
 pub(crate) enum Found<A> {
-    Active(Generation, A, watch::Receiver<Option<StartFailure>>),
+    Active(A, watch::Receiver<Option<StartFailure>>),
     Start(Generation, watch::Receiver<Option<StartFailure>>),
     Wait(watch::Receiver<Option<StartFailure>>),
 }
@@ -120,7 +120,7 @@ impl<K: Eq + Hash + Clone, A: Clone> SlotTable<K, A> {
             .or_insert_with(|| Held { slot: None, changed: watch::Sender::new(None) });
         let changed = held.changed.subscribe();
         match Slot::claim(&mut held.slot, fresh) {
-            Claim::Active(generation, address) => Found::Active(generation, address, changed),
+            Claim::Active(_, address) => Found::Active(address, changed),
             Claim::Start(generation) => Found::Start(generation, changed),
             Claim::Wait => Found::Wait(changed),
         }

@@ -34,7 +34,7 @@ pub(crate) struct WaitingAppend(Waiting);
 
 /// The way to the writer.
 #[derive(Clone)]
-pub struct LedgerWriter {
+pub(crate) struct LedgerWriter {
     actor: ActorRef<WriterMessage>,
     permits: Arc<Semaphore>,
     permits_max: u32,
@@ -64,7 +64,7 @@ impl LedgerWriter {
     ///
     /// # Errors
     /// [`AppendError`]; a writer that is gone without an answer is [`AppendError::OutcomeUnknown`].
-    pub async fn append(&self, append: Append) -> Answer {
+    pub(crate) async fn append(&self, append: Append) -> Answer {
         append.check()?;
         let away = |_| AppendError::Unavailable { reason: "the writer has stopped".to_owned() };
         let permit = self.permits.clone().acquire_owned().await.map_err(away)?;

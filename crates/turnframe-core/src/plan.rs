@@ -184,6 +184,26 @@ pub enum ActOutcome {
     },
 }
 
+impl ActOutcome {
+    /// The committed events it claims.
+    #[must_use]
+    pub fn events(&self) -> &[EntryId] {
+        if let Self::Applied { events, .. } = self { events } else { &[] }
+    }
+
+    /// The revision its commit made, where it was applied.
+    #[must_use]
+    pub const fn revision(&self) -> Option<CaseRevision> {
+        if let Self::Applied { revision, .. } = self { Some(*revision) } else { None }
+    }
+
+    /// The external effects requested with it.
+    #[must_use]
+    pub fn effects(&self) -> &[EffectId] {
+        if let Self::Applied { effects, .. } = self { effects } else { &[] }
+    }
+}
+
 /// What is to happen for an act.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

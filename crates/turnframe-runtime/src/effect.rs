@@ -109,6 +109,14 @@ pub enum EffectRecord {
     },
 }
 
+impl EffectRecord {
+    /// The attempt that is about to be sent, where it is one.
+    #[must_use]
+    pub const fn dispatched(&self) -> Option<u32> {
+        if let Self::Dispatched { attempt } = self { Some(*attempt) } else { None }
+    }
+}
+
 /// What an attempt's answer is recorded as.
 #[must_use]
 pub fn record_of(attempt: u32, dispatched: Dispatched) -> EffectRecord {

@@ -66,13 +66,13 @@ pub fn job_of(
     fact: &Entry,
     now: Timestamp,
 ) -> Result<CaseJob, RelayError> {
-    let conclusion = match fact.kind {
-        EntryKind::EffectConcluded => fact.body.open::<EffectConcluded>()?.conclusion,
-        EntryKind::EffectParked => {
-            let EffectParked { .. } = fact.body.open()?;
-            EffectConclusion::ReconciliationRequired
-        }
-        kind => return Err(RelayError::NoFact(kind)),
+    let conclusion = if fact.kind == EntryKind::EffectConcluded {
+        fact.body.open::<EffectConcluded>()?.conclusion
+    } else if fact.kind == EntryKind::EffectParked {
+        let EffectParked { .. } = fact.body.open()?;
+        EffectConclusion::ReconciliationRequired
+    } else {
+        return Err(RelayError::NoFact(fact.kind));
     };
     let workflow = registry.get(&requested.case.workflow).ok_or(RelayError::NoCommand(effect))?;
     let command = workflow.conclude(effect, &conclusion)?.ok_or(RelayError::NoCommand(effect))?;

@@ -16,7 +16,7 @@ use turnframe_core::event::CommittedEvent;
 use turnframe_core::id::{CaseRef, EntryId, InteractionId, Locale, SubjectId, TurnId};
 use turnframe_core::interaction::Interaction;
 use turnframe_core::personal::Personal;
-use turnframe_core::plan::{ActOutcome, ExecutionPlan, PlannedAnswer, PlannedQuestion};
+use turnframe_core::plan::{ExecutionPlan, PlannedAnswer, PlannedQuestion};
 use turnframe_core::policy::ClaimMode;
 use turnframe_core::receipt::{OperationalReceipt, ReceiptDraft, ReceiptSeverity, ReceiptStatus};
 use turnframe_core::registry::{CorruptJson, StoredEvent, WorkflowRegistry};
@@ -169,7 +169,7 @@ impl Composition<'_> {
 
     fn answer(&mut self, question: &PlannedQuestion) -> ResponseBlock {
         let code = match &question.answer {
-            PlannedAnswer::FromView(case) => match self.from_view(case, question) {
+            PlannedAnswer::FromView(case) => match self.answer_about(case, question) {
                 Some(text) => return ResponseBlock::Answer { text, author: Author::Server },
                 None => NoticeCode::NotAnsweredUnknown,
             },
@@ -190,7 +190,7 @@ impl Composition<'_> {
         ResponseBlock::Notice(ServerNotice { interaction, ..notice })
     }
 
-    fn from_view(&self, case: &CaseRef, question: &PlannedQuestion) -> Option<Text> {
+    fn answer_about(&self, case: &CaseRef, question: &PlannedQuestion) -> Option<Text> {
         let workflow = self.input.registry.get(&case.workflow)?;
         let view = &self.input.cases.get(case)?.view;
         workflow.answer(&question.topic, view, self.input.locale)
@@ -244,35 +244,5 @@ impl Composition<'_> {
             act: None,
             interaction: None,
         }
-    }
-}
-
-/// The events that an outcome claims.
-#[must_use]
-pub fn events_of(outcome: &ActOutcome) -> &[EntryId] {
-    match outcome {
-        ActOutcome::Applied { events, .. } => events,
-        ActOutcome::Rejected { .. }
-        | ActOutcome::RevisionConflict { .. }
-        | ActOutcome::AwaitingConfirmation { .. }
-        | ActOutcome::Waiting { .. }
-        | ActOutcome::WaitingElsewhere
-        | ActOutcome::CardClosed { .. }
-        | ActOutcome::AlreadyResolved { .. }
-        | ActOutcome::StaleCard { .. }
-        | ActOutcome::NeedsClick { .. }
-        | ActOutcome::AmbiguousCard { .. }
-        | ActOutcome::NoCard
-        | ActOutcome::Prohibited
-        | ActOutcome::Cancelled { .. }
-        | ActOutcome::Superseded { .. }
-        | ActOutcome::Cancels { .. }
-        | ActOutcome::AmbiguousTarget { .. }
-        | ActOutcome::TargetMissing
-        | ActOutcome::NotExecuted { .. }
-        | ActOutcome::Hypothetical
-        | ActOutcome::NotOnOffer { .. }
-        | ActOutcome::Incomplete { .. }
-        | ActOutcome::Failed { .. } => &[],
     }
 }

@@ -131,12 +131,15 @@ fn incomplete(why: &ValueError, details: &mut NoticeDetails) -> NoticeCode {
     }
 }
 
+/// The case that a notice names.
 fn case_of(outcome: &ActOutcome) -> Option<&CaseRef> {
-    match outcome {
-        ActOutcome::Rejected { case, .. }
-        | ActOutcome::RevisionConflict { case, .. }
-        | ActOutcome::NotOnOffer { case } => Some(case),
-        _ => None,
+    if let ActOutcome::Rejected { case, .. }
+    | ActOutcome::RevisionConflict { case, .. }
+    | ActOutcome::NotOnOffer { case } = outcome
+    {
+        Some(case)
+    } else {
+        None
     }
 }
 

@@ -17,7 +17,7 @@ use turnframe_ledger::{EntryKind, EventLedger, StreamName, Version};
 use super::{
     CaseReport, Cases, ConversationContext, NARRATE_TIMEOUT, OpenCase, TurnEngine, TurnError,
 };
-use crate::compose::{CaseAfter, ComposeInput, compose, events_of};
+use crate::compose::{CaseAfter, ComposeInput, compose};
 use crate::execute::{CaseJob, TurnFrame};
 use crate::fold::FoldError;
 use crate::fold::conversation::UnfinishedTurn;
@@ -96,7 +96,7 @@ impl TurnEngine {
         };
         let mut events = Vec::new();
         for (outcome, version) in outcomes.iter().zip(recorded) {
-            let claimed = events_of(outcome);
+            let claimed = outcome.events();
             if let Some(version) = version.filter(|_| !claimed.is_empty()) {
                 let ledger = self.ledger.as_ref();
                 events.extend(reload(ledger, account, &case, version, claimed).await?);
@@ -164,13 +164,8 @@ impl TurnEngine {
     ) -> Option<String> {
         let narrator = self.narrator.as_ref()?;
         let locale = turn.accepted.actor.locale.clone();
-        let receipt = |block: &ResponseBlock| match block {
-            ResponseBlock::Receipt(receipt) => Some(receipt.clone()),
-            ResponseBlock::Answer { .. }
-            | ResponseBlock::Transition { .. }
-            | ResponseBlock::Notice(_)
-            | ResponseBlock::Interaction(_)
-            | ResponseBlock::Artifact(_) => None,
+        let receipt = |block: &ResponseBlock| {
+            if let ResponseBlock::Receipt(receipt) = block { Some(receipt.clone()) } else { None }
         };
         let receipts = blocks.iter().filter_map(receipt).collect();
         let brief = NarrationBrief { locale: locale.clone(), receipts };
