@@ -12,4 +12,5 @@ pub mod key;
 pub mod port;
 pub mod record;
 pub mod relay;
+pub mod transcript;
 pub mod turn;
