@@ -39,23 +39,16 @@ fn anomaly(outcome: RebookingOutcome, anomaly: Anomaly) -> TripEvent {
 }
 
 /// Every kind of event, with the JSON that it had when it was first written.
-#[expect(clippy::too_many_lines, reason = "one line per shape is what a fixture is")]
 pub(super) fn frozen() -> Vec<(TripEvent, String)> {
+    [trips(), extras(), requests(), outcomes(), anomalies()].concat()
+}
+
+fn ferri() -> &'static str {
+    r#"{"$personal":{"subject":"traveller:1","value":"Ada Ferri"}}"#
+}
+
+fn trips() -> Vec<(TripEvent, String)> {
     let kim = |name: &str| format!(r#"{{"$personal":{{"subject":"actor:kim","value":"{name}"}}}}"#);
-    let ferri = r#"{"$personal":{"subject":"traveller:1","value":"Ada Ferri"}}"#;
-    let extra = |number, kind, quantity, payer| TripEvent::ExtraAdded {
-        extra: Extra { number, kind, quantity, payer },
-    };
-    let recorded = |outcome: &str, sequence: &str| {
-        format!(
-            r#"{{"rebooking_outcome_recorded":{{"effect":"{EFFECT}","outcome":{outcome},"sequence":{sequence}}}}}"#
-        )
-    };
-    let odd = |anomaly: &str, outcome: &str| {
-        format!(
-            r#"{{"outcome_anomaly_recorded":{{"anomaly":"{anomaly}","effect":"{EFFECT}","outcome":{outcome},"sequence":1}}}}"#
-        )
-    };
     let text = str::to_owned;
     vec![
         (
@@ -94,35 +87,55 @@ pub(super) fn frozen() -> Vec<(TripEvent, String)> {
         (TripEvent::DepartureCleared, text(r#""departure_cleared""#)),
         (
             TripEvent::TravellerAdded { traveller: ada() },
-            format!(r#"{{"traveller_added":{{"traveller":{ferri}}}}}"#),
+            format!(r#"{{"traveller_added":{{"traveller":{}}}}}"#, ferri()),
         ),
-        (
-            extra(1, ExtraKind::Bag, 2, Some(Payer::Company)),
-            text(
-                r#"{"extra_added":{"extra":{"kind":"bag","number":1,"payer":"company","quantity":2}}}"#,
-            ),
-        ),
-        (
-            extra(2, ExtraKind::Insurance, 1, None),
-            text(
-                r#"{"extra_added":{"extra":{"kind":"insurance","number":2,"payer":null,"quantity":1}}}"#,
-            ),
-        ),
-        (
-            TripEvent::PayerSet { extra: 2, payer: Payer::Traveller },
-            text(r#"{"payer_set":{"extra":2,"payer":"traveller"}}"#),
-        ),
-        (TripEvent::ExtraRemoved { extra: 2 }, text(r#"{"extra_removed":{"extra":2}}"#)),
         (
             TripEvent::LegProtected { leg: "LIS-FRA".to_owned() },
             text(r#"{"leg_protected":{"leg":"LIS-FRA"}}"#),
         ),
+        (TripEvent::TripWithdrawn, text(r#""trip_withdrawn""#)),
+    ]
+}
+
+fn extras() -> Vec<(TripEvent, String)> {
+    let extra = |number, kind, quantity, payer| TripEvent::ExtraAdded {
+        extra: Extra { number, kind, quantity, payer },
+    };
+    let added = |kind: &str, number: u32, payer: &str, quantity: u8| {
+        format!(
+            r#"{{"extra_added":{{"extra":{{"kind":"{kind}","number":{number},"payer":{payer},"quantity":{quantity}}}}}}}"#
+        )
+    };
+    vec![
+        (extra(1, ExtraKind::Bag, 2, Some(Payer::Company)), added("bag", 1, r#""company""#, 2)),
+        (extra(2, ExtraKind::Insurance, 1, None), added("insurance", 2, "null", 1)),
+        (extra(3, ExtraKind::Seat, 1, None), added("seat", 3, "null", 1)),
+        (extra(4, ExtraKind::Meal, 1, None), added("meal", 4, "null", 1)),
         (
-            TripEvent::RebookingRequested { order: order() },
-            format!(
-                r#"{{"rebooking_requested":{{"order":{{"date":"2026-05-03","departure":"2026-05-03T14:30:00","destination":"Lisbon","protected_legs":["LIS-FRA"],"travellers":[{ferri}]}}}}}}"#
-            ),
+            TripEvent::PayerSet { extra: 2, payer: Payer::Traveller },
+            r#"{"payer_set":{"extra":2,"payer":"traveller"}}"#.to_owned(),
         ),
+        (TripEvent::ExtraRemoved { extra: 2 }, r#"{"extra_removed":{"extra":2}}"#.to_owned()),
+    ]
+}
+
+fn requests() -> Vec<(TripEvent, String)> {
+    vec![(
+        TripEvent::RebookingRequested { order: order() },
+        format!(
+            r#"{{"rebooking_requested":{{"order":{{"date":"2026-05-03","departure":"2026-05-03T14:30:00","destination":"Lisbon","protected_legs":["LIS-FRA"],"travellers":[{}]}}}}}}"#,
+            ferri()
+        ),
+    )]
+}
+
+fn outcomes() -> Vec<(TripEvent, String)> {
+    let recorded = |outcome: &str, sequence: &str| {
+        format!(
+            r#"{{"rebooking_outcome_recorded":{{"effect":"{EFFECT}","outcome":{outcome},"sequence":{sequence}}}}}"#
+        )
+    };
+    vec![
         (outcome(submitted(), Some(1)), recorded(r#"{"submitted":{"reference":"R-1"}}"#, "1")),
         (outcome(accepted(), Some(2)), recorded(r#"{"accepted":{"reference":"R-1"}}"#, "2")),
         (outcome(rejected(), None), recorded(r#"{"rejected":{"code":"fully_booked"}}"#, "null")),
@@ -131,23 +144,23 @@ pub(super) fn frozen() -> Vec<(TripEvent, String)> {
             outcome(RebookingOutcome::ReconciliationRequired, None),
             recorded(r#""reconciliation_required""#, "null"),
         ),
-        (
-            anomaly(RebookingOutcome::Unknown, Anomaly::UnknownEffect),
-            odd("unknown_effect", r#""unknown""#),
-        ),
-        (
-            anomaly(RebookingOutcome::Unknown, Anomaly::EarlierRebooking),
-            odd("earlier_rebooking", r#""unknown""#),
-        ),
-        (
-            anomaly(RebookingOutcome::Unknown, Anomaly::OlderStatus),
-            odd("older_status", r#""unknown""#),
-        ),
-        (
-            anomaly(rejected(), Anomaly::Contradiction),
-            odd("contradiction", r#"{"rejected":{"code":"fully_booked"}}"#),
-        ),
-        (TripEvent::TripWithdrawn, text(r#""trip_withdrawn""#)),
+    ]
+}
+
+fn anomalies() -> Vec<(TripEvent, String)> {
+    let odd = |anomaly: &str, outcome: &str| {
+        format!(
+            r#"{{"outcome_anomaly_recorded":{{"anomaly":"{anomaly}","effect":"{EFFECT}","outcome":{outcome},"sequence":1}}}}"#
+        )
+    };
+    let unknown = r#""unknown""#;
+    let rejection = r#"{"rejected":{"code":"fully_booked"}}"#;
+    let of_unknown = |it| anomaly(RebookingOutcome::Unknown, it);
+    vec![
+        (of_unknown(Anomaly::UnknownEffect), odd("unknown_effect", unknown)),
+        (of_unknown(Anomaly::EarlierRebooking), odd("earlier_rebooking", unknown)),
+        (of_unknown(Anomaly::OlderStatus), odd("older_status", unknown)),
+        (anomaly(rejected(), Anomaly::Contradiction), odd("contradiction", rejection)),
     ]
 }
 

@@ -30,6 +30,8 @@ mod exploration;
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]
+mod statements;
+#[cfg(test)]
 mod wording;
 
 pub use command::{Opening, TripCommand};

@@ -355,23 +355,49 @@ mod tests {
 
     #[test]
     fn an_answer_by_http_is_a_submission_until_the_airline_says_that_it_decided() {
-        let outcome = |details: serde_json::Value| {
+        let concluded = |details: serde_json::Value| {
             let details = turnframe_core::canonical::Json::of(&details).expect("JSON");
             let reference = "R-1".to_owned();
-            match conclude(effect(1), &EffectConclusion::Accepted { reference, details }) {
-                TripCommand::RecordRebookingOutcome { outcome, sequence, .. } => {
-                    Some((outcome, sequence))
-                }
-                _ => None,
-            }
+            conclude(effect(1), &EffectConclusion::Accepted { reference, details })
         };
-        let reference = || "R-1".to_owned();
-        let submitted = RebookingOutcome::Submitted { reference: reference() };
+        let record = |outcome, sequence| TripCommand::RecordRebookingOutcome {
+            effect: effect(1),
+            outcome,
+            sequence,
+        };
+        let submitted = || RebookingOutcome::Submitted { reference: "R-1".to_owned() };
         let received = serde_json::json!({"status": "received", "sequence": 1});
         let confirmed = serde_json::json!({"status": "confirmed", "sequence": 2});
-        assert_eq!(outcome(received), Some((submitted.clone(), Some(1))));
-        assert_eq!(outcome(confirmed), Some((accepted(), Some(2))));
-        assert_eq!(outcome(serde_json::json!({})), Some((submitted.clone(), None)));
-        assert_eq!(outcome(serde_json::json!(["odd"])), Some((submitted, None)));
+        assert_eq!(concluded(received), record(submitted(), Some(1)));
+        assert_eq!(concluded(confirmed), record(accepted(), Some(2)));
+        assert_eq!(concluded(serde_json::json!({})), record(submitted(), None));
+        assert_eq!(concluded(serde_json::json!(["odd"])), record(submitted(), None));
+
+        let of = |conclusion| conclude(effect(1), &conclusion);
+        let refused = EffectConclusion::Rejected { code: "full".to_owned() };
+        assert_eq!(of(refused), record(rejected(), None));
+        assert_eq!(of(EffectConclusion::Unknown), record(RebookingOutcome::Unknown, None));
+        let parked = RebookingOutcome::ReconciliationRequired;
+        assert_eq!(of(EffectConclusion::ReconciliationRequired), record(parked, None));
+    }
+
+    #[test]
+    fn a_callback_is_a_command_that_brings_the_airlines_count() {
+        let reference = || "R-1".to_owned();
+        for (standing, outcome) in [
+            (
+                Standing::Received { reference: reference() },
+                RebookingOutcome::Submitted { reference: reference() },
+            ),
+            (Standing::Confirmed { reference: reference() }, accepted()),
+            (Standing::Refused { code: "full".to_owned() }, rejected()),
+        ] {
+            let statement = crate::airline::AirlineStatement { standing, sequence: 4 };
+            let command = TripCommand::from(AirlineCallback { key: effect(1), statement });
+            let sequence = Some(4);
+            let expected =
+                TripCommand::RecordRebookingOutcome { effect: effect(1), outcome, sequence };
+            assert_eq!(command, expected);
+        }
     }
 }

@@ -316,22 +316,7 @@ fn receipt(german: &German, event: &TripEvent) -> ReceiptWords {
         ),
         TripEvent::RebookingOutcomeRecorded { outcome, .. } => outcome_words(outcome),
         TripEvent::OutcomeAnomalyRecorded { outcome, anomaly, .. } => {
-            let said = german.rebooking(&outcome.clone().into());
-            let why = match anomaly {
-                Anomaly::UnknownEffect => "dazu ist keine Umbuchung dieser Reise bekannt",
-                Anomaly::EarlierRebooking => "es geht um eine frühere Umbuchung",
-                Anomaly::OlderStatus => {
-                    "Neueres ist festgehalten, oder es ist nicht zu unterscheiden"
-                }
-                Anomaly::Contradiction => {
-                    "es widerspricht dem Festgehaltenen, jemand muss bei der Fluggesellschaft \
-                     nachfragen"
-                }
-            };
-            (
-                "Aussage zu einer Umbuchung nicht übernommen",
-                format!("Es hieß: {said}. Die Reise bleibt, wie sie ist: {why}.").into(),
-            )
+            anomaly_words(german, outcome, *anomaly)
         }
         TripEvent::TripWithdrawn => ("Reise zurückgezogen", "endgültig zurückgezogen.".into()),
     };
@@ -369,4 +354,25 @@ fn outcome_words(outcome: &RebookingOutcome) -> (&'static str, Text) {
                 .into(),
         ),
     }
+}
+
+fn anomaly_words(
+    german: &German,
+    outcome: &RebookingOutcome,
+    anomaly: Anomaly,
+) -> (&'static str, Text) {
+    let said = german.rebooking(&outcome.clone().into());
+    let why = match anomaly {
+        Anomaly::UnknownEffect => "dazu ist keine Umbuchung dieser Reise bekannt",
+        Anomaly::EarlierRebooking => "es geht um eine frühere Umbuchung",
+        Anomaly::OlderStatus => "Neueres ist festgehalten, oder es ist nicht zu unterscheiden",
+        Anomaly::Contradiction => {
+            "es widerspricht dem Festgehaltenen, jemand muss bei der Fluggesellschaft \
+             nachfragen"
+        }
+    };
+    (
+        "Aussage zu einer Umbuchung nicht übernommen",
+        format!("Es hieß: {said}. Die Reise bleibt, wie sie ist: {why}.").into(),
+    )
 }

@@ -306,19 +306,7 @@ fn receipt(english: &English, event: &TripEvent) -> ReceiptWords {
         ),
         TripEvent::RebookingOutcomeRecorded { outcome, .. } => outcome_words(outcome),
         TripEvent::OutcomeAnomalyRecorded { outcome, anomaly, .. } => {
-            let said = english.rebooking(&outcome.clone().into());
-            let why = match anomaly {
-                Anomaly::UnknownEffect => "no rebooking of this trip is known under it",
-                Anomaly::EarlierRebooking => "it is about an earlier rebooking",
-                Anomaly::OlderStatus => "something newer is recorded, or it cannot be told apart",
-                Anomaly::Contradiction => {
-                    "it contradicts what is recorded, and somebody has to check with the airline"
-                }
-            };
-            (
-                "Statement about a rebooking not applied",
-                format!("It was said to be: {said}. The trip stays as it is: {why}.").into(),
-            )
+            anomaly_words(english, outcome, *anomaly)
         }
         TripEvent::TripWithdrawn => ("Trip withdrawn", "withdrawn for good.".into()),
     };
@@ -356,4 +344,24 @@ fn outcome_words(outcome: &RebookingOutcome) -> (&'static str, Text) {
                 .into(),
         ),
     }
+}
+
+fn anomaly_words(
+    english: &English,
+    outcome: &RebookingOutcome,
+    anomaly: Anomaly,
+) -> (&'static str, Text) {
+    let said = english.rebooking(&outcome.clone().into());
+    let why = match anomaly {
+        Anomaly::UnknownEffect => "no rebooking of this trip is known under it",
+        Anomaly::EarlierRebooking => "it is about an earlier rebooking",
+        Anomaly::OlderStatus => "something newer is recorded, or it cannot be told apart",
+        Anomaly::Contradiction => {
+            "it contradicts what is recorded, and somebody has to check with the airline"
+        }
+    };
+    (
+        "Statement about a rebooking not applied",
+        format!("It was said to be: {said}. The trip stays as it is: {why}.").into(),
+    )
 }
