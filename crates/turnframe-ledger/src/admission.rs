@@ -21,6 +21,12 @@ use crate::entry::EntryRef;
 use crate::mark::{MarkChange, MarkKind};
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
+/// One answer for each append of a batch, in its order.
+pub type Answers = Vec<Result<Appended, AppendError>>;
+
+/// The new ends of the partitions that a batch was written to.
+pub type NewHeads = Vec<(PartitionId, Position)>;
+
 /// The end of a stream: what the next entry must continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
@@ -106,7 +112,7 @@ impl<'a> Intake<'a> {
 
     /// The answers where the batch could not even be judged.
     #[must_use]
-    pub fn withdraw(self, error: &AppendError) -> Vec<Result<Appended, AppendError>> {
+    pub fn withdraw(self, error: &AppendError) -> Answers {
         let answer = |(_, checked): (&Append, Result<PartitionId, AppendError>)| {
             checked.and_then(|_| Err(error.clone()))
         };
@@ -217,7 +223,7 @@ impl<'a> Admission<'a> {
 
     /// The answers where no positions could be had; see [`Plan::withdraw`].
     #[must_use]
-    pub fn withdraw(self, error: &AppendError) -> Vec<Result<Appended, AppendError>> {
+    pub fn withdraw(self, error: &AppendError) -> Answers {
         withdraw(self.verdicts, error)
     }
 
@@ -339,7 +345,7 @@ impl<'a> Plan<'a> {
 
     /// The answers, in the order of the batch, once the transaction is committed.
     #[must_use]
-    pub fn answers(self) -> Vec<Result<Appended, AppendError>> {
+    pub fn answers(self) -> Answers {
         let answer = |verdict: Verdict<Placed<'a>>| match verdict {
             Verdict::Admitted(placed) => Ok(placed.appended()),
             Verdict::Refused { error, .. } | Verdict::Malformed(error) => Err(error),
@@ -350,15 +356,12 @@ impl<'a> Plan<'a> {
     /// The answers where the transaction was not committed, or not for certain. A refusal is taken back too: it
     /// wrote nothing, but its reason may be an append that went the same way.
     #[must_use]
-    pub fn withdraw(self, error: &AppendError) -> Vec<Result<Appended, AppendError>> {
+    pub fn withdraw(self, error: &AppendError) -> Answers {
         withdraw(self.verdicts, error)
     }
 }
 
-fn withdraw<T>(
-    verdicts: Vec<Verdict<T>>,
-    error: &AppendError,
-) -> Vec<Result<Appended, AppendError>> {
+fn withdraw<T>(verdicts: Vec<Verdict<T>>, error: &AppendError) -> Answers {
     let answer = |verdict| match verdict {
         Verdict::Admitted(_) => Err(error.clone()),
         Verdict::Refused { .. } => {

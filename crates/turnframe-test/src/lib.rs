@@ -1,5 +1,6 @@
 //! The test kit, public so that an adopter proves a workflow or a store of their own with it.
 //!
-//! [`sources`] are a manual clock and seeded entropy.
+//! [`ledger`] is the contract of a ledger, [`sources`] are a manual clock and seeded entropy.
 
+pub mod ledger;
 pub mod sources;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use turnframe_core::id::AccountId;
 use turnframe_core::source::Timestamp;
 
-use crate::admission::{Ground, Head, Intake, Placed, Plan};
-use crate::append::{Append, AppendError, Appended, KeyName, KeyRecord};
+use crate::admission::{Answers, Ground, Head, Intake, NewHeads, Placed, Plan};
+use crate::append::{Append, KeyName, KeyRecord};
 use crate::entry::Entry;
 use crate::ledger::LedgerStatistics;
 use crate::mark::{Mark, MarkKind, MarkQuery};
@@ -30,10 +30,7 @@ struct Account {
 
 impl State {
     /// Judges and writes a batch; answers also with the new end of each partition written to.
-    pub(super) fn append(
-        &mut self,
-        batch: &[Append],
-    ) -> (Vec<Result<Appended, AppendError>>, Vec<(PartitionId, Position)>) {
+    pub(super) fn append(&mut self, batch: &[Append]) -> (Answers, NewHeads) {
         let intake = Intake::new(batch);
         let ground = self.ground(&intake);
         let admission = intake.admit(ground);

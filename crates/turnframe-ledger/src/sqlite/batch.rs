@@ -11,12 +11,10 @@ use super::known::{Known, StreamRecord};
 use super::rows;
 use super::statements::{self, EntryRow, Inserts, KeyRow, MarkRow, StreamKey, Trouble};
 use super::writer::{Counters, Session};
-use crate::admission::{Ground, Head, Intake, Plan};
-use crate::append::{AppendError, Appended};
+use crate::admission::{Answers, Ground, Head, Intake, Plan};
+use crate::append::AppendError;
 use crate::mark::MarkChange;
 use crate::stream::{PartitionId, StreamName};
-
-pub(super) type Answers = Vec<Result<Appended, AppendError>>;
 
 pub(super) fn unavailable(trouble: &Trouble) -> AppendError {
     AppendError::Unavailable { reason: trouble.to_string() }

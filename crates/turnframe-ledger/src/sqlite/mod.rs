@@ -18,6 +18,8 @@ mod read;
 mod rows;
 mod schema;
 mod statements;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 use std::io;
@@ -44,8 +46,6 @@ use crate::ledger::{EventLedger, LedgerStatistics, ReadError};
 use crate::mark::{Mark, MarkQuery};
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
-/// How long a statement waits for a lock of the database. Only a foreign program can hold one.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a read waits for a free connection.
 const READER_WAIT: Duration = Duration::from_secs(10);
 
@@ -56,13 +56,21 @@ pub struct SqliteOptions {
     pub readers: u32,
     /// How many KiB of pages the writer keeps in memory.
     pub writer_cache_kib: u32,
-    /// After how many pages in the WAL they are copied into the database.
+    /// After how many pages in the WAL they are copied into the database. A page that changes often is then
+    /// copied once for many changes: 16,000 pages write half as fast again as SQLite's 1,000.
     pub checkpoint_pages: u32,
+    /// How long a statement waits for a lock on the database. Only a foreign program can hold one.
+    pub busy_timeout: Duration,
 }
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { readers: 4, writer_cache_kib: 64 * 1024, checkpoint_pages: 16 * 1024 }
+        Self {
+            readers: 4,
+            writer_cache_kib: 64 * 1024,
+            checkpoint_pages: 16_000,
+            busy_timeout: Duration::from_secs(5),
+        }
     }
 }
 
@@ -157,16 +165,16 @@ impl SqliteLedger {
     }
 }
 
-fn connecting(path: &Path) -> SqliteConnectOptions {
+fn connecting(path: &Path, options: &SqliteOptions) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .foreign_keys(false)
-        .busy_timeout(BUSY_TIMEOUT)
+        .busy_timeout(options.busy_timeout)
         .disable_statement_logging()
 }
 
 fn writing(path: &Path, options: &SqliteOptions) -> SqliteConnectOptions {
-    connecting(path)
+    connecting(path, options)
         .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
@@ -182,7 +190,7 @@ fn readers(path: &Path, options: &SqliteOptions) -> SqlitePool {
         .test_before_acquire(false)
         .idle_timeout(None)
         .max_lifetime(None)
-        .connect_lazy_with(connecting(path).read_only(true))
+        .connect_lazy_with(connecting(path, options).read_only(true))
 }
 
 #[async_trait]

@@ -61,7 +61,7 @@ macro_rules! marks {
     };
 }
 
-const MARKS_OF_ACCOUNT: &str = concat!(
+pub(super) const MARKS_OF_ACCOUNT: &str = concat!(
     marks!(),
     "FROM tf_account a CROSS JOIN tf_mark m ON m.account = a.id \
      CROSS JOIN tf_stream s ON s.id = m.stream \
@@ -82,8 +82,26 @@ macro_rules! sweep {
     };
 }
 
-const SWEEP: &str = sweep!("m.partition IN (SELECT id FROM tf_partition)");
-const SWEEP_PARTITION: &str = sweep!("m.partition = ?8");
+pub(super) const SWEEP: &str = sweep!("m.partition IN (SELECT id FROM tf_partition)");
+pub(super) const SWEEP_PARTITION: &str = sweep!("m.partition = ?8");
+
+/// Every statement here.
+#[cfg(test)]
+pub(super) const STATEMENTS: &[&str] = &[
+    READ_STREAM,
+    READ_STREAM_BACK,
+    READ_PARTITION,
+    READ_PARTITION_OF_ACCOUNT,
+    FIND_KEY,
+    MARKS_OF_ACCOUNT,
+    SWEEP,
+    SWEEP_PARTITION,
+];
+
+/// Those that an index answers in the order asked for.
+#[cfg(test)]
+pub(super) const ORDERED: &[&str] =
+    &[READ_STREAM, READ_STREAM_BACK, READ_PARTITION, READ_PARTITION_OF_ACCOUNT, MARKS_OF_ACCOUNT];
 
 impl Reader {
     pub(super) fn new(pool: SqlitePool) -> Self {

@@ -24,12 +24,13 @@ pub(super) struct Claim {
 pub(super) async fn check_version(connection: &mut SqliteConnection) -> Result<(), OpenError> {
     let row = sqlx::query("SELECT sqlite_version()").fetch_one(connection).await?;
     let found: String = row.try_get(0)?;
-    let mut numbers = found.split('.').map(|number| number.parse::<u32>().unwrap_or_default());
+    if version(&found) < SQLITE_VERSION_MIN { Err(OpenError::TooOld { found }) } else { Ok(()) }
+}
+
+fn version(text: &str) -> (u32, u32, u32) {
+    let mut numbers = text.split('.').map(|number| number.parse().unwrap_or_default());
     let mut next = || numbers.next().unwrap_or_default();
-    if (next(), next(), next()) < SQLITE_VERSION_MIN {
-        return Err(OpenError::TooOld { found });
-    }
-    Ok(())
+    (next(), next(), next())
 }
 
 /// Brings the layout up to date. Each migration is a transaction, so a crash leaves none half done.
@@ -77,4 +78,19 @@ pub(super) async fn claim(connection: &mut SqliteConnection) -> Result<Vec<Claim
         claims.push(Claim { partition, epoch: row.try_get(1)?, head });
     }
     Ok(claims)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sqlite_that_can_corrupt_a_wal_is_too_old() {
+        for old in ["3.51.2", "3.7.17", "2.99.99", "3", ""] {
+            assert!(version(old) < SQLITE_VERSION_MIN, "{old:?}");
+        }
+        for new in ["3.51.3", "3.51.10", "3.54.1", "4.0"] {
+            assert!(version(new) >= SQLITE_VERSION_MIN, "{new:?}");
+        }
+    }
 }

@@ -15,6 +15,34 @@ use crate::append::{KeyName, KeyRecord, NewEntry};
 use crate::mark::MarkKind;
 use crate::stream::{PartitionId, Position, StreamName};
 
+const LOOK_UP_STREAMS: &str = "SELECT a.id, s.id, e.version, e.chain FROM json_each(?1) j \
+    LEFT JOIN tf_account a ON a.name = j.value ->> 0 \
+    LEFT JOIN tf_stream s ON s.account = a.id AND s.name = j.value ->> 1 \
+    LEFT JOIN tf_entry e ON e.stream = s.id \
+        AND e.version = (SELECT max(version) FROM tf_entry WHERE stream = s.id) \
+    ORDER BY j.key";
+
+const LOOK_UP_KEYS: &str = concat!(
+    "SELECT j.key, ",
+    key_columns!(),
+    " FROM json_each(?1) j \
+     CROSS JOIN tf_key k ON k.account = j.value ->> 0 AND k.key = j.value ->> 1 \
+     CROSS JOIN tf_stream s ON s.id = k.stream"
+);
+
+const TAKE_POSITIONS: &str = "UPDATE tf_partition SET next_position = next_position + asked.count \
+    FROM (SELECT value ->> 0 AS id, value ->> 1 AS count, value ->> 2 AS epoch \
+          FROM json_each(?1)) AS asked \
+    WHERE tf_partition.id = asked.id AND tf_partition.epoch = asked.epoch \
+    RETURNING id, next_position";
+
+const CLEAR_MARKS: &str = "DELETE FROM tf_mark WHERE (account, kind, key) IN \
+    (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?1))";
+
+/// The statements that find rows for a whole batch.
+#[cfg(test)]
+pub(super) const LOOK_UPS: &[&str] = &[LOOK_UP_STREAMS, LOOK_UP_KEYS, TAKE_POSITIONS, CLEAR_MARKS];
+
 /// Streams as a batch names them.
 pub(super) type StreamKey<'a> = (&'a AccountId, &'a StreamName);
 
@@ -31,16 +59,13 @@ pub(super) async fn look_up_streams(
     connection: &mut SqliteConnection,
     streams: &[StreamKey<'_>],
 ) -> Result<Vec<Looked>, Trouble> {
-    const LOOK_UP: &str = "SELECT a.id, s.id, e.version, e.chain FROM json_each(?1) j \
-        LEFT JOIN tf_account a ON a.name = j.value ->> 0 \
-        LEFT JOIN tf_stream s ON s.account = a.id AND s.name = j.value ->> 1 \
-        LEFT JOIN tf_entry e ON e.stream = s.id \
-            AND e.version = (SELECT max(version) FROM tf_entry WHERE stream = s.id) \
-        ORDER BY j.key";
     let names: Vec<_> =
         streams.iter().map(|(account, stream)| (account.as_str(), stream.to_string())).collect();
     let names = serde_json::to_string(&names)?;
-    let rows = sqlx::query(LOOK_UP).bind(names).fetch_all(connection).await?;
+    let rows = sqlx::query(LOOK_UP_STREAMS).bind(names).fetch_all(connection).await?;
+    if rows.len() != streams.len() {
+        return Err(Trouble(format!("{} rows answer for {} streams", rows.len(), streams.len())));
+    }
     let looked = |row| {
         let head = match rows::optional_digest(row, 3)? {
             Some(chain) => Head { version: rows::stored_version(row, 2)?, chain },
@@ -57,16 +82,9 @@ pub(super) async fn look_up_keys(
     connection: &mut SqliteConnection,
     keys: &[(i64, &KeyName)],
 ) -> Result<Vec<(usize, KeyRecord)>, Trouble> {
-    const LOOK_UP: &str = concat!(
-        "SELECT j.key, ",
-        key_columns!(),
-        " FROM json_each(?1) j \
-         CROSS JOIN tf_key k ON k.account = j.value ->> 0 AND k.key = j.value ->> 1 \
-         CROSS JOIN tf_stream s ON s.id = k.stream"
-    );
     let names: Vec<_> = keys.iter().map(|(account, key)| (account, key.as_str())).collect();
     let names = serde_json::to_string(&names)?;
-    let rows = sqlx::query(LOOK_UP).bind(names).fetch_all(connection).await?;
+    let rows = sqlx::query(LOOK_UP_KEYS).bind(names).fetch_all(connection).await?;
     let found = |row| {
         let index: i64 = sqlx::Row::try_get(row, 0)?;
         let index = usize::try_from(index).unwrap_or(usize::MAX);
@@ -81,18 +99,13 @@ pub(super) async fn take_positions(
     demand: &BTreeMap<PartitionId, u64>,
     epochs: &HashMap<PartitionId, i64>,
 ) -> Result<BTreeMap<PartitionId, Position>, Trouble> {
-    const TAKE: &str = "UPDATE tf_partition SET next_position = next_position + asked.count \
-        FROM (SELECT value ->> 0 AS id, value ->> 1 AS count, value ->> 2 AS epoch \
-              FROM json_each(?1)) AS asked \
-        WHERE tf_partition.id = asked.id AND tf_partition.epoch = asked.epoch \
-        RETURNING id, next_position";
     let asked = |(partition, count): (&PartitionId, &u64)| {
         (partition.number(), *count, epochs.get(partition).copied())
     };
     let asked: Vec<_> = demand.iter().map(asked).collect();
     let asked = serde_json::to_string(&asked)?;
     let mut granted = BTreeMap::new();
-    for row in sqlx::query(TAKE).bind(asked).fetch_all(connection).await? {
+    for row in sqlx::query(TAKE_POSITIONS).bind(asked).fetch_all(connection).await? {
         let (number, next): (u16, i64) = (row.try_get(0)?, row.try_get(1)?);
         let partition = PartitionId::new(number);
         let Some((partition, count)) = partition.and_then(|id| demand.get_key_value(&id)) else {
@@ -258,12 +271,10 @@ pub(super) async fn clear_marks(
     connection: &mut SqliteConnection,
     marks: &[(i64, &str, &str)],
 ) -> Result<u64, Trouble> {
-    const CLEAR: &str = "DELETE FROM tf_mark WHERE (account, kind, key) IN \
-        (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?1))";
     if marks.is_empty() {
         return Ok(0);
     }
-    sqlx::query(CLEAR).bind(serde_json::to_string(marks)?).execute(connection).await?;
+    sqlx::query(CLEAR_MARKS).bind(serde_json::to_string(marks)?).execute(connection).await?;
     Ok(1)
 }
 

@@ -14,15 +14,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
 
-use super::batch::{Answers, Batch, Ended, LastIds, unavailable};
+use super::batch::{Batch, Ended, LastIds, unavailable};
 use super::known::Known;
 use super::rows;
 use super::schema::Claim;
 use super::statements::{Inserts, Trouble};
-use crate::admission::{Intake, Plan};
+use crate::admission::{Answers, Intake, NewHeads, Plan};
 use crate::append::AppendError;
 use crate::ledger::LedgerStatistics;
-use crate::stream::{PartitionId, Position};
+use crate::stream::PartitionId;
 
 /// What the ledger counts.
 #[derive(Debug, Default)]
@@ -54,14 +54,14 @@ impl Counters {
 /// Writes batches, one after another.
 #[derive(Debug)]
 pub(super) struct Writer {
-    options: SqliteConnectOptions,
+    pub(super) options: SqliteConnectOptions,
     /// The epochs at which this process took the partitions over. Never read again: a writer that is
     /// fenced stays fenced.
     epochs: HashMap<PartitionId, i64>,
     inserts: Inserts,
     /// Absent at first, after an error, and while a batch is under way: whatever interrupts a batch leaves
     /// the next one to start afresh.
-    session: Option<Session>,
+    pub(super) session: Option<Session>,
 }
 
 /// A connection and what was learned through it.
@@ -89,7 +89,7 @@ impl Writer {
         &mut self,
         intake: Intake<'_>,
         counters: &Counters,
-    ) -> (Answers, Vec<(PartitionId, Position)>) {
+    ) -> (Answers, NewHeads) {
         let session = match self.session.take() {
             Some(session) => Ok(session),
             None => Session::open(&self.options).await,
@@ -121,7 +121,7 @@ impl Writer {
         plan: Plan<'_>,
         trouble: &Trouble,
         counters: &Counters,
-    ) -> (Answers, Vec<(PartitionId, Position)>) {
+    ) -> (Answers, NewHeads) {
         tracing::error!(%trouble, "a commit failed; looking for what became of it");
         match self.look_behind(&plan).await {
             Ok(true) => {
@@ -137,7 +137,7 @@ impl Writer {
     }
 
     /// Whether the batch is in the ledger, for good.
-    async fn look_behind(&mut self, plan: &Plan<'_>) -> Result<bool, Trouble> {
+    pub(super) async fn look_behind(&mut self, plan: &Plan<'_>) -> Result<bool, Trouble> {
         const LOOK: &str = "SELECT 1 FROM tf_entry WHERE place = ?1 AND id = ?2";
         const OVERWRITE: &str = "INSERT INTO tf_meta (name, value) VALUES ('settled', '1') \
             ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1";
@@ -157,7 +157,7 @@ impl Writer {
     }
 }
 
-fn finish(plan: Plan<'_>) -> (Answers, Vec<(PartitionId, Position)>) {
+fn finish(plan: Plan<'_>) -> (Answers, NewHeads) {
     let mut heads = BTreeMap::new();
     for placed in plan.placed() {
         heads.insert(placed.partition, placed.last());

@@ -1,0 +1,49 @@
+//! How SQLite finds the rows: by an index and in the order that is asked for, never by a scan of the ledger.
+
+use sqlx::{AssertSqlSafe, Row};
+
+use super::Bench;
+use crate::sqlite::{read, statements};
+
+async fn plan(bench: &Bench, statement: &str) -> String {
+    let mut foreign = bench.foreign().await;
+    let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {statement}"));
+    let rows = sqlx::query(explain).fetch_all(&mut foreign).await.expect("explained");
+    rows.iter().map(|row| row.get::<String, _>("detail")).collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn no_statement_scans_a_table_that_grows() {
+    let bench = Bench::new().await;
+    let all = read::STATEMENTS.iter().chain(statements::LOOK_UPS);
+    for statement in all {
+        let plan = plan(&bench, statement).await;
+        for line in plan.lines().filter(|line| line.contains("SCAN")) {
+            // The question itself, and the 64 partitions.
+            let bounded = ["SCAN j ", "SCAN json_each", "SCAN tf_partition"];
+            assert!(bounded.iter().any(|scan| line.contains(scan)), "{statement}\n{plan}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn pages_come_in_order_without_sorting() {
+    let bench = Bench::new().await;
+    for statement in read::ORDERED {
+        let plan = plan(&bench, statement).await;
+        assert!(!plan.contains("TEMP B-TREE"), "{statement}\n{plan}");
+    }
+}
+
+#[tokio::test]
+async fn a_sweep_goes_along_its_index() {
+    let bench = Bench::new().await;
+    for (statement, expected) in [
+        (read::SWEEP, "tf_mark_sweep (kind=? AND partition=? AND due<?)"),
+        (read::SWEEP_PARTITION, "tf_mark_sweep (kind=? AND partition=? AND due<?)"),
+        (read::MARKS_OF_ACCOUNT, "PRIMARY KEY (account=? AND kind=? AND key>? AND key<?)"),
+    ] {
+        let plan = plan(&bench, statement).await;
+        assert!(plan.contains(expected), "{plan}");
+    }
+}

@@ -1,0 +1,52 @@
+//! An account sees itself and nothing else.
+
+use turnframe_ledger::{Append, MarkKind, MarkQuery, PartitionId, Position, Version};
+
+use super::Backend;
+use super::build::{Bench, account, conversation, key, neighbour_of, set};
+
+/// What another account wrote is read exactly like what nobody wrote, also within one partition.
+pub async fn another_account_reads_as_if_nothing_existed(backend: &dyn Backend) {
+    let bench = Bench::new(backend).await;
+    let (ledger, stream) = (&bench.ledger, conversation("c"));
+    let mut secret = bench.keyed(&stream, 0, "k", "content");
+    secret.marks.push(set(MarkKind::Card, "m", &stream, 0));
+    bench.must_commit(vec![secret]).await;
+    let partition = PartitionId::of(&bench.acme);
+    for stranger in [account("demo"), neighbour_of(&bench.acme)] {
+        let read = ledger.read_stream(&stranger, &stream, Version::NONE, 9).await;
+        assert!(read.expect("read").is_empty());
+        let read = ledger.read_stream_back(&stranger, &stream, None, 9).await;
+        assert!(read.expect("read").is_empty());
+        let read = ledger.read_partition(partition, Position::START, 9, Some(&stranger)).await;
+        assert!(read.expect("read").is_empty());
+        assert_eq!(ledger.find_key(&stranger, &key("k")).await.expect("read"), None);
+        let query = MarkQuery { account: Some(stranger), ..MarkQuery::of(MarkKind::Card) };
+        assert!(ledger.marks(query).await.expect("read").is_empty());
+    }
+}
+
+/// Streams, keys and marks of one name in two accounts are two streams, two keys, two marks.
+pub async fn two_accounts_use_the_same_names_without_meeting(backend: &dyn Backend) {
+    let bench = Bench::new(backend).await;
+    let (ledger, stream) = (&bench.ledger, conversation("c"));
+    let accounts = [bench.acme.clone(), neighbour_of(&bench.acme), account("demo")];
+    let append = |account| {
+        let mut append = bench.keyed(&stream, 0, "k", "content");
+        append.marks.push(set(MarkKind::Card, "m", &stream, 0));
+        Append { account, ..append }
+    };
+    let answers = bench.commit(accounts.clone().map(append).to_vec()).await;
+    for (account, answer) in accounts.iter().zip(answers) {
+        let appended = answer.expect("a stream and a key of its own");
+        let read = ledger.read_stream(account, &stream, Version::NONE, 9).await.expect("read");
+        assert_eq!(read.len(), 1);
+        assert_eq!((&read[0].account, read[0].reference()), (account, appended.entries[0].clone()));
+        let found = ledger.find_key(account, &key("k")).await.expect("read").expect("claimed");
+        assert_eq!(found.entry, appended.entries[0]);
+        let query = MarkQuery { account: Some(account.clone()), ..MarkQuery::of(MarkKind::Card) };
+        assert_eq!(ledger.marks(query).await.expect("read").len(), 1);
+    }
+    // The same content under another account's name has another chain.
+    assert_eq!(bench.verified().await, 3);
+}

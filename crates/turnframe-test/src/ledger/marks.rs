@@ -1,0 +1,194 @@
+//! The index records that change with the entries they belong to.
+
+use turnframe_core::id::AccountId;
+use turnframe_core::source::Timestamp;
+use turnframe_ledger::mark::MARK_PAGE_MAX;
+use turnframe_ledger::{
+    Append, AppendError, Mark, MarkChange, MarkKind, MarkQuery, PartitionId, StreamName,
+};
+
+use super::Backend;
+use super::build::{Bench, account, clear, conversation, neighbour_of, set};
+
+fn mark(account: &AccountId, kind: MarkKind, key: &str, stream: &StreamName, due: i64) -> Mark {
+    let (key, due) = (key.to_owned(), Timestamp::from_micros(due));
+    Mark { account: account.clone(), kind, key, stream: stream.clone(), due }
+}
+
+async fn marks(bench: &Bench, query: MarkQuery) -> Vec<Mark> {
+    bench.ledger.marks(query).await.expect("marks can be read")
+}
+
+async fn keys(bench: &Bench, query: MarkQuery) -> Vec<String> {
+    marks(bench, query).await.into_iter().map(|mark| mark.key).collect()
+}
+
+/// Setting again moves; clearing what is not set does nothing.
+pub async fn marks_are_set_moved_and_cleared_with_their_append(backend: &dyn Backend) {
+    let bench = Bench::new(backend).await;
+    let (stream, other) = (conversation("c"), bench.effect());
+    let turns = || MarkQuery::of(MarkKind::Turn);
+    let setting = vec![set(MarkKind::Turn, "a", &stream, 5), clear(MarkKind::Turn, "b")];
+    bench.must_commit(vec![bench.marking(&stream, 0, setting)]).await;
+    let set_first = [mark(&bench.acme, MarkKind::Turn, "a", &stream, 5)];
+    assert_eq!(marks(&bench, turns()).await, set_first);
+    let moving = vec![set(MarkKind::Turn, "a", &other, -7), set(MarkKind::Card, "a", &stream, 1)];
+    bench.must_commit(vec![bench.marking(&stream, 1, moving)]).await;
+    let moved = [mark(&bench.acme, MarkKind::Turn, "a", &other, -7)];
+    assert_eq!(marks(&bench, turns()).await, moved);
+    bench.must_commit(vec![bench.marking(&stream, 2, vec![clear(MarkKind::Turn, "a")])]).await;
+    assert!(marks(&bench, turns()).await.is_empty());
+    // Another kind with the same key is another mark.
+    assert_eq!(keys(&bench, MarkQuery::of(MarkKind::Card)).await, ["a"]);
+    // The stream that a mark leads to needs no entries, and has none by that.
+    assert!(bench.stream(&other).await.is_empty());
+    bench.must_commit(vec![bench.append(&other, 0, 1)]).await;
+}
+
+/// An append may clear what the one before it set, and the other way round.
+pub async fn the_last_change_of_a_batch_counts(backend: &dyn Backend) {
+    let bench = Bench::new(backend).await;
+    let stream = conversation("c");
+    let setting = |key: &str, due| set(MarkKind::Relay, key, &stream, due);
+    let clearing = |key: &str| clear(MarkKind::Relay, key);
+    let refused = bench.marking(&stream, 7, vec![setting("refused", 1), clearing("kept")]);
+    let answers = bench
+        .commit(vec![
+            bench.marking(&stream, 0, vec![setting("kept", 1), setting("gone", 1)]),
+            refused,
+            bench.marking(&stream, 1, vec![clearing("gone"), clearing("back")]),
+            bench.marking(&stream, 2, vec![setting("back", 1), setting("back", 2)]),
+        ])
+        .await;
+    assert!(matches!(answers[1], Err(AppendError::Conflict { .. })), "{:?}", answers[1]);
+    let expected = [("back", 2), ("kept", 1)]
+        .map(|(key, due)| mark(&bench.acme, MarkKind::Relay, key, &stream, due));
+    assert_eq!(marks(&bench, MarkQuery::of(MarkKind::Relay)).await, expected);
+}
+
+/// Marks of three accounts, two of them in one partition.
+async fn with_marks(backend: &dyn Backend) -> (Bench, [AccountId; 3]) {
+    let bench = Bench::new(backend).await;
+    let accounts = [bench.acme.clone(), account("demo"), neighbour_of(&bench.acme)];
+    let stream = conversation("c");
+    let changes = |name: &str| -> Vec<MarkChange> {
+        let effect =
+            |number: i64| set(MarkKind::Effect, &format!("{name}/{number}"), &stream, number * 10);
+        let card = set(MarkKind::Card, &format!("{name}/card"), &stream, 0);
+        (1..=3).map(effect).chain([card]).collect()
+    };
+    let append = |account: &AccountId| Append {
+        marks: changes(account.as_str()),
+        ..bench.append_of(account, &stream, 0, 1)
+    };
+    bench.must_commit(accounts.iter().map(append).collect()).await;
+    (bench, accounts)
+}
+
+/// Every filter by itself and all together.
+pub async fn marks_are_found_by_kind_account_partition_prefix_and_due_time(backend: &dyn Backend) {
+    let (bench, [acme, demo, neighbour]) = with_marks(backend).await;
+    let effects = || MarkQuery::of(MarkKind::Effect);
+    let of = |accounts: &[&AccountId], numbers: &[u8]| -> Vec<String> {
+        let mut names: Vec<_> = accounts.iter().map(|account| account.as_str()).collect();
+        names.sort_unstable();
+        let keys = |name| numbers.iter().map(move |number| format!("{name}/{number}"));
+        names.into_iter().flat_map(keys).collect()
+    };
+    let due = |moment| Some(Timestamp::from_micros(moment));
+    let home = Some(PartitionId::of(&acme));
+    let check = async |query: MarkQuery, expected: Vec<String>| {
+        let found = keys(&bench, query.clone()).await;
+        assert_eq!(found, expected, "{query:?}");
+    };
+    check(effects(), of(&[&acme, &demo, &neighbour], &[1, 2, 3])).await;
+    check(MarkQuery::of(MarkKind::Turn), Vec::new()).await;
+    let query = MarkQuery { account: Some(demo.clone()), ..effects() };
+    check(query, of(&[&demo], &[1, 2, 3])).await;
+    let query = MarkQuery { partition: home, ..effects() };
+    check(query, of(&[&acme, &neighbour], &[1, 2, 3])).await;
+    let query = MarkQuery { due_by: due(20), ..effects() };
+    check(query, of(&[&acme, &demo, &neighbour], &[1, 2])).await;
+    let query = MarkQuery { due_by: due(9), ..effects() };
+    check(query, Vec::new()).await;
+    let query = MarkQuery { prefix: "demo/".to_owned(), ..effects() };
+    check(query, of(&[&demo], &[1, 2, 3])).await;
+    let query = MarkQuery { prefix: "demo/".to_owned(), account: Some(acme.clone()), ..effects() };
+    check(query, Vec::new()).await;
+    let query = MarkQuery { account: Some(demo.clone()), partition: home, ..effects() };
+    check(query, Vec::new()).await;
+    let all = MarkQuery {
+        account: Some(neighbour.clone()),
+        partition: home,
+        prefix: format!("{neighbour}/"),
+        due_by: due(20),
+        ..effects()
+    };
+    check(all, of(&[&neighbour], &[1, 2])).await;
+}
+
+/// Pages of one, over all accounts, over a partition and over an account, follow the order of account and key.
+pub async fn paging_visits_every_mark_once_in_order(backend: &dyn Backend) {
+    let (bench, [acme, demo, _]) = with_marks(backend).await;
+    let effects = || MarkQuery::of(MarkKind::Effect);
+    let queries = [
+        effects(),
+        MarkQuery { partition: Some(PartitionId::of(&acme)), ..effects() },
+        MarkQuery { account: Some(demo.clone()), ..effects() },
+        MarkQuery { account: Some(demo.clone()), prefix: "demo/".to_owned(), ..effects() },
+        MarkQuery { due_by: Some(Timestamp::from_micros(20)), ..effects() },
+    ];
+    for query in queries {
+        let whole = marks(&bench, query.clone()).await;
+        assert!(whole.is_sorted_by_key(|mark| (mark.account.clone(), mark.key.clone())));
+        let mut paged: Vec<Mark> = Vec::new();
+        loop {
+            let after = paged.last().map(|mark| (mark.account.clone(), mark.key.clone()));
+            let page = marks(&bench, MarkQuery { after, limit: 1, ..query.clone() }).await;
+            assert!(page.len() <= 1);
+            if page.is_empty() {
+                break;
+            }
+            paged.extend(page);
+        }
+        assert_eq!(paged, whole, "{query:?}");
+    }
+    // An account before or after the one of the last page.
+    let after = |name: &str| Some((account(name), String::new()));
+    let of_demo = || MarkQuery { account: Some(demo.clone()), ..effects() };
+    assert_eq!(keys(&bench, MarkQuery { after: after("a"), ..of_demo() }).await.len(), 3);
+    assert!(keys(&bench, MarkQuery { after: after("e"), ..of_demo() }).await.is_empty());
+    assert!(keys(&bench, MarkQuery { limit: 0, ..effects() }).await.is_empty());
+    let beyond = MarkQuery { limit: MARK_PAGE_MAX + 1, ..effects() };
+    assert_eq!(keys(&bench, beyond).await.len(), 9);
+}
+
+/// No character of a prefix is a wildcard, and a prefix that no key can have finds nothing.
+pub async fn a_prefix_is_taken_literally(backend: &dyn Backend) {
+    let bench = Bench::new(backend).await;
+    let stream = conversation("c");
+    let names = ["a%b", "a_b", "axb", "a", "A", "a~", "a\"b", "a\\b", "a'b", "b", " a"];
+    let changes = names.map(|name| set(MarkKind::Member, name, &stream, 0));
+    bench.must_commit(vec![bench.marking(&stream, 0, changes.to_vec())]).await;
+    for prefix in ["", "a", "a%", "a_", "a~", "a\"", "a\\", "A", " ", "a ", "ab", "aä", "a\0", "~"]
+    {
+        let mut expected: Vec<_> =
+            names.into_iter().filter(|name| name.starts_with(prefix)).collect();
+        expected.sort_unstable();
+        for account in [None, Some(bench.acme.clone())] {
+            let prefix = prefix.to_owned();
+            let query = MarkQuery { prefix, account, ..MarkQuery::of(MarkKind::Member) };
+            assert_eq!(keys(&bench, query.clone()).await, expected, "{query:?}");
+        }
+    }
+    for name in names {
+        let after = Some((bench.acme.clone(), name.to_owned()));
+        let mut expected: Vec<_> = names.into_iter().filter(|other| *other > name).collect();
+        expected.sort_unstable();
+        for account in [None, Some(bench.acme.clone())] {
+            let after = after.clone();
+            let query = MarkQuery { after, account, ..MarkQuery::of(MarkKind::Member) };
+            assert_eq!(keys(&bench, query.clone()).await, expected, "{query:?}");
+        }
+    }
+}
