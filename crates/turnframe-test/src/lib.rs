@@ -1,6 +1,6 @@
 //! The test kit, public so that an adopter proves a workflow or a store of their own with it.
 //!
-//! [`sources`] are a manual clock and seeded entropy.
+//! [`ledger`] is the contract of a ledger, [`sources`] are a manual clock and seeded entropy.
 //!
 //! For a workflow: [`given`] tests a decision by the history it meets, [`explore`] walks through all states and checks
 //! what each must hold. For a whole system: [`script`] stands in for models and remotes, [`fault`] kills the process at
@@ -10,6 +10,7 @@
 pub mod explore;
 pub mod fault;
 pub mod given;
+pub mod ledger;
 mod literal;
 pub mod sample;
 pub mod script;
