@@ -263,7 +263,12 @@ mod tests {
             self.write(Some(&turn), TurnRecord::Answered(Box::new(answered))).await;
         }
 
-        async fn page(&self, account: &str, after: Version, limit: usize) -> Option<TranscriptPage> {
+        async fn page(
+            &self,
+            account: &str,
+            after: Version,
+            limit: usize,
+        ) -> Option<TranscriptPage> {
             let account = AccountId::new(account).expect("account");
             let page = page(&self.ledger, &account, &self.conversation, after, limit).await;
             page.expect("readable")

@@ -1,0 +1,39 @@
+//! Every size, wait and queue of the HTTP face, by name.
+
+use std::time::Duration;
+
+/// Limits of a server. Past each of them the answer is a problem that says what to do next.
+#[derive(Debug, Clone)]
+pub struct ServerLimits {
+    /// The longest body, in bytes. It leaves room for the longest message with some of it escaped.
+    pub body_max_bytes: usize,
+    /// How long a body may take to arrive.
+    pub body_wait: Duration,
+    /// How long a request waits for its turn's answer before it is told that the turn goes on.
+    pub turn_wait: Duration,
+    /// How many live streams one process serves.
+    pub streams_max: usize,
+    /// How long a live stream is silent before it says where it stands.
+    pub keep_alive: Duration,
+    /// How soon a client should reconnect a live stream.
+    pub reconnect: Duration,
+    /// How long the ledger may take to answer a health check.
+    pub health_wait: Duration,
+    /// How long a shutdown waits for requests that are being answered.
+    pub shutdown: Duration,
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        Self {
+            body_max_bytes: 64 * 1024,
+            body_wait: Duration::from_secs(10),
+            turn_wait: Duration::from_secs(60),
+            streams_max: 1_024,
+            keep_alive: Duration::from_secs(15),
+            reconnect: Duration::from_secs(1),
+            health_wait: Duration::from_secs(2),
+            shutdown: Duration::from_secs(20),
+        }
+    }
+}
