@@ -77,8 +77,14 @@ pub(crate) async fn spawn(
     let (fold, saved_at) =
         shared.load_conversation(&key.0, &key.1).await.map_err(|error| error.to_string())?;
     let unfinished = Arc::new(AtomicBool::new(!fold.unfinished.is_empty()));
-    let state =
-        ConversationState { fold, saved_at, running: None, waiting: HashMap::new(), attempts: 0 };
+    let state = ConversationState {
+        fold,
+        saved_at,
+        running: None,
+        waiting: HashMap::new(),
+        attempts: 0,
+        has_held_news: false,
+    };
     let shell =
         ConversationActor { key, generation, shared, registries, unfinished: unfinished.clone() };
     let (actor, ended) = Actor::spawn_linked(None, shell, state, root.get_cell())
@@ -115,6 +121,8 @@ struct ConversationState {
     waiting: HashMap<TurnId, Vec<TurnReply>>,
     /// How often the first unfinished turn was tried.
     attempts: u32,
+    /// News came while a turn was at work on its case; the relay is nudged when the turn is answered.
+    has_held_news: bool,
 }
 
 impl Actor for ConversationActor {
@@ -240,13 +248,20 @@ impl ConversationActor {
         }
     }
 
-    /// News from a case. The same news twice is posted once.
+    /// News from a case. The same news twice is posted once, and never before the answer of a turn that is at
+    /// work on the case: the transcript reads in the order in which things came about.
     async fn update(
         &self,
         update: Box<UpdatePosted>,
         fact: FactKey,
         state: &mut ConversationState,
     ) -> Result<(), RecordError> {
+        let plans = state.fold.unfinished.iter().filter_map(|turn| turn.reduced.as_ref());
+        let mut at_work = plans.flat_map(|reduced| &reduced.plan.cases);
+        if at_work.any(|expected| expected.case == update.case) {
+            state.has_held_news = true;
+            return Err(RecordError("a turn is at work on the case".to_owned()));
+        }
         let actor = self.server_actor()?;
         for _ in 0..self.shared.limits.append_attempts_max {
             let record = TurnRecord::Updated { update: update.clone(), carries: fact };

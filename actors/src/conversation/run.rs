@@ -80,6 +80,10 @@ impl ConversationActor {
             Ok(answer) => {
                 (state.running, state.attempts) = (None, 0);
                 Self::answer(state, &turn, answer);
+                if state.has_held_news {
+                    state.has_held_news = false;
+                    self.shared.nudges.facts.send_replace(());
+                }
             }
             Err(error) => {
                 tracing::warn!(%turn, %error, tried = state.attempts + 1, "a turn stopped");

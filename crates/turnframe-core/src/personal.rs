@@ -174,7 +174,7 @@ impl Sealed {
         let mut value = serde_json::to_value(payload)?;
         let mut parts = Vec::new();
         extract(&mut value, &mut parts, ids)?;
-        Ok(Self { facts: canonical::to_bytes(&value)?, parts })
+        Ok(Self { facts: canonical::bytes_of(&value)?, parts })
     }
 
     /// Puts the personal values that are left back into the facts and reads the payload.
@@ -261,7 +261,7 @@ fn part_of(inner: Value, ids: &IdSource) -> Result<Part, SealError> {
         return Ok(Part { subject: inner.subject, commitment: Digest::ZERO, content: None });
     };
     refuse_nul_within(&value)?;
-    let bytes = canonical::to_bytes(&value)?;
+    let bytes = canonical::bytes_of(&value)?;
     let value = RawValue::from_string(String::from_utf8_lossy(&bytes).into_owned())?;
     let content = PartContent { salt: canonical::to_hex(&ids.bytes::<16>()), value };
     Ok(Part { subject: inner.subject, commitment: content.commitment(), content: Some(content) })

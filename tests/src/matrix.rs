@@ -1,0 +1,152 @@
+//! The crash matrix: a scenario once without faults, and once more for each boundary and each side of it.
+//!
+//! At every crash the process state is thrown away with its runtime, a new process starts on the same ledger, and
+//! the client posts its turn again under the same id. At the end stands what stands without the crash.
+
+use std::collections::BTreeMap;
+
+use tokio::runtime::{Builder, Runtime};
+use turnframe_actors::TurnInput;
+use turnframe_core::interaction::InteractionView;
+use turnframe_test::fault::{Coverage, CrashPoint, CrashSwitch, FaultPlan};
+
+use crate::world::{Process, World, clicked, said};
+
+/// What the user does next.
+#[derive(Debug, Clone, Copy)]
+pub enum Step {
+    /// Says this.
+    Say(&'static str),
+    /// Clicks this option of the only open card.
+    Click(&'static str),
+    /// Clicks this option of the card that an earlier step (by number, from 0) clicked.
+    ClickAgain(usize, &'static str),
+    /// Lets time pass, so that look-ups come due.
+    Wait(std::time::Duration),
+}
+
+/// What stands at the end of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct End {
+    /// Transcript, cards and views, with ids renamed.
+    pub state: String,
+    /// How often the remote acted, in all.
+    pub performed: usize,
+}
+
+/// Runs a scenario clean, and then once per crash point.
+///
+/// # Panics
+/// When a run ends otherwise than the clean one, a key was acted on twice, or a boundary was never struck.
+pub fn play(make: impl Fn() -> World, steps: &[Step], compare: impl Fn(&CrashPoint, &End, &End)) {
+    let world = make();
+    let clean = Run::new(&world, steps).to_the_end(None);
+    let mut coverage = Coverage::of(&clean.boundaries);
+    assert!(coverage.points().len() > 2 * steps.len(), "a scenario has boundaries");
+    for point in coverage.points().to_vec() {
+        let world = make();
+        let crashed = Run::new(&world, steps).to_the_end(Some(&point));
+        assert!(world.airline.repeated().is_empty(), "{point}: an effect happened twice");
+        coverage.note(crashed.struck.clone());
+        compare(&point, &clean.end, &crashed.end);
+    }
+    assert!(coverage.unhit().is_empty(), "never struck: {:?}", coverage.unhit());
+}
+
+/// The end is the same, whatever died in between.
+///
+/// # Panics
+/// When it is not.
+pub fn same(point: &CrashPoint, clean: &End, crashed: &End) {
+    assert_eq!(clean.state, crashed.state, "after a crash {point}");
+    assert_eq!(clean.performed, crashed.performed, "after a crash {point}");
+}
+
+struct Finished {
+    end: End,
+    boundaries: Vec<turnframe_test::fault::Boundary>,
+    struck: Option<CrashPoint>,
+}
+
+struct Run<'a> {
+    world: &'a World,
+    steps: &'a [Step],
+    done: usize,
+    /// What was posted for each step: a client that posts again posts the same.
+    posted: BTreeMap<usize, TurnInput>,
+    cards: BTreeMap<usize, InteractionView>,
+}
+
+impl<'a> Run<'a> {
+    fn new(world: &'a World, steps: &'a [Step]) -> Self {
+        Self { world, steps, done: 0, posted: BTreeMap::new(), cards: BTreeMap::new() }
+    }
+
+    fn to_the_end(mut self, point: Option<&CrashPoint>) -> Finished {
+        let mut struck = None;
+        if let Some(point) = point {
+            let runtime = runtime();
+            let finished = runtime.block_on(self.until_the_crash(point));
+            runtime.shutdown_background();
+            match finished {
+                Some(crashed_at) => struck = Some(crashed_at),
+                None => panic!("the run never came by {point}"),
+            }
+        }
+        let runtime = runtime();
+        let (end, boundaries) = runtime.block_on(async {
+            let process = self.world.start().await;
+            self.steps(&process).await;
+            let performed =
+                self.world.airline.book().values().map(|it| it.performed as usize).sum();
+            let end = End { state: process.end_state().await, performed };
+            let boundaries = process.faults.enumerated();
+            process.system.shutdown().await;
+            (end, boundaries)
+        });
+        Finished { end, boundaries, struck }
+    }
+
+    async fn until_the_crash(&mut self, point: &CrashPoint) -> Option<CrashPoint> {
+        let switch = CrashSwitch::new();
+        let started = self.world.start_with(point.plan(), FaultPlan::none(), switch.clone());
+        let process = started.await;
+        tokio::select! {
+            biased;
+            () = switch.crashed() => process.faults.crashed_at(),
+            () = self.steps(&process) => None,
+        }
+    }
+
+    async fn steps(&mut self, process: &Process) {
+        process.begin().await;
+        process.rest().await;
+        while self.done < self.steps.len() {
+            self.step(process, self.done).await;
+            process.rest().await;
+            self.done += 1;
+        }
+    }
+
+    async fn step(&mut self, process: &Process, index: usize) {
+        if !self.posted.contains_key(&index) {
+            let input = match self.steps[index] {
+                Step::Say(text) => said(text),
+                Step::Click(option) => {
+                    let card = process.card().await;
+                    self.cards.insert(index, card.clone());
+                    clicked(&card, option)
+                }
+                Step::ClickAgain(earlier, option) => clicked(&self.cards[&earlier], option),
+                Step::Wait(time) => return self.world.clock.advance(time),
+            };
+            self.posted.insert(index, input);
+        }
+        let input = self.posted[&index].clone();
+        process.post(&format!("t{index}"), input).await.expect("answered");
+    }
+}
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_all().build().expect("a runtime")
+}

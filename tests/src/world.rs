@@ -1,0 +1,378 @@
+//! What outlives a process: the ledger, the clock, the remote. And the process itself.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use turnframe_actors::{Limits, PostError, System, SystemParts, TurnInput};
+use turnframe_core::block::{AssistantTurn, ResponseBlock};
+use turnframe_core::context::ActorContext;
+use turnframe_core::id::{CaseRef, ConversationId, InteractionId, TurnId};
+use turnframe_core::interaction::{InteractionResponse, InteractionView};
+use turnframe_core::receipt::ReceiptStatus;
+use turnframe_core::registry::WorkflowRegistry;
+use turnframe_core::source::IdSource;
+use turnframe_ledger::memory::MemoryLedger;
+use turnframe_ledger::open::{Opened, open};
+use turnframe_ledger::snapshot::MemorySnapshots;
+use turnframe_ledger::{
+    Entry, EventLedger, MarkKind, MarkQuery, PartitionId, Position, StreamName, Version,
+};
+use turnframe_runtime::directory::LedgerDirectory;
+use turnframe_runtime::port::{Destination, Interpreter, Narrator};
+use turnframe_runtime::transcript::{TranscriptContent, page};
+use turnframe_test::fault::{
+    CrashSwitch, DispatchFault, FaultDestination, FaultLedger, FaultPlan, LedgerFault,
+};
+use turnframe_test::literal;
+use turnframe_test::script::ScriptedDestination;
+use turnframe_test::sources::{self, ManualClock, SeededEntropy};
+
+use crate::desk;
+
+/// Where the ledger of a world lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backend {
+    /// In memory, beside the processes.
+    Memory,
+    /// In a file that every process opens anew.
+    Sqlite,
+}
+
+enum Storage {
+    Memory(Opened),
+    Sqlite(TempDir),
+}
+
+/// What outlives a process.
+pub struct World {
+    storage: Storage,
+    /// Moves only when a test moves it.
+    pub clock: Arc<ManualClock>,
+    /// Ids and salts.
+    pub ids: IdSource,
+    /// The workflows of every process.
+    pub registry: WorkflowRegistry,
+    /// The model of every process.
+    pub interpreter: Arc<dyn Interpreter>,
+    /// Words around replies, where a model writes some.
+    pub narrator: Option<Arc<dyn Narrator>>,
+    /// The remote, with its own book.
+    pub airline: Arc<ScriptedDestination>,
+    /// Limits of every process.
+    pub limits: Limits,
+}
+
+impl World {
+    /// The travel desk with the scripted model and an airline that takes everything.
+    #[must_use]
+    pub fn desk(backend: Backend) -> Self {
+        Self::new(backend, Arc::new(desk::interpreter()), desk::airline())
+    }
+
+    /// The travel desk with a model and an airline of the test's own.
+    #[must_use]
+    pub fn new(
+        backend: Backend,
+        interpreter: Arc<dyn Interpreter>,
+        airline: Arc<ScriptedDestination>,
+    ) -> Self {
+        let clock = Arc::new(ManualClock::new(sources::START));
+        let storage = match backend {
+            Backend::Memory => Storage::Memory(Opened {
+                ledger: Arc::new(MemoryLedger::new()),
+                snapshots: Arc::new(MemorySnapshots::default()),
+            }),
+            Backend::Sqlite => Storage::Sqlite(TempDir::new().expect("a directory of its own")),
+        };
+        Self {
+            storage,
+            ids: IdSource::new(clock.clone(), Arc::new(SeededEntropy::new(7))),
+            clock,
+            registry: turnframe_travel::registry(),
+            interpreter,
+            narrator: None,
+            airline,
+            limits: Limits { snapshot_entries_min: 1, ..Limits::default() },
+        }
+    }
+
+    /// The ledger and the snapshots, opened as a process does.
+    pub async fn open(&self) -> Opened {
+        match &self.storage {
+            Storage::Memory(opened) => opened.clone(),
+            Storage::Sqlite(directory) => {
+                let path = directory.path().join("world.db");
+                open(path.to_str().expect("UTF-8")).await.expect("the ledger opens")
+            }
+        }
+    }
+
+    /// Loses everything that may be lost: snapshots. What is left is the ledger.
+    pub async fn drop_snapshots(&self) {
+        self.open().await.snapshots.clear().await.expect("cleared");
+    }
+
+    /// Starts a process without faults.
+    pub async fn start(&self) -> Process {
+        self.start_with(FaultPlan::none(), FaultPlan::none(), CrashSwitch::new()).await
+    }
+
+    /// Starts a process that dies where the plans say.
+    pub async fn start_with(
+        &self,
+        appends: FaultPlan<LedgerFault>,
+        dispatches: FaultPlan<DispatchFault>,
+        switch: CrashSwitch,
+    ) -> Process {
+        let Opened { ledger, snapshots } = self.open().await;
+        let faults = Arc::new(FaultLedger::new(ledger, appends, switch.clone()));
+        let remote = FaultDestination::new(self.airline.clone(), dispatches, switch);
+        let remote = Arc::new(remote);
+        let ledger: Arc<dyn EventLedger> = faults.clone();
+        let system = System::start(SystemParts {
+            ledger: ledger.clone(),
+            snapshots,
+            registry: self.registry.clone(),
+            interpreter: self.interpreter.clone(),
+            narrator: self.narrator.clone(),
+            directory: Arc::new(LedgerDirectory::new(ledger)),
+            destinations: vec![remote.clone() as Arc<dyn Destination>],
+            ids: self.ids.clone(),
+            limits: self.limits.clone(),
+        })
+        .await
+        .expect("the system starts");
+        Process { system, faults, remote, actor: actor("acme", "ada"), conversation: literal("c1") }
+    }
+}
+
+/// Somebody of an account who reads English.
+#[must_use]
+pub fn actor(account: &str, name: &str) -> ActorContext {
+    ActorContext {
+        account: literal(account),
+        actor: literal(name),
+        locale: literal("en"),
+        time_zone: "Europe/Berlin".to_owned(),
+    }
+}
+
+/// A running system, and the user who talks to it.
+#[derive(Clone)]
+pub struct Process {
+    /// The system.
+    pub system: System,
+    /// Its ledger, which knows the append boundaries.
+    pub faults: Arc<FaultLedger>,
+    /// Its remote, which knows the dispatch boundaries.
+    pub remote: Arc<FaultDestination>,
+    /// Who talks.
+    pub actor: ActorContext,
+    /// Where.
+    pub conversation: ConversationId,
+}
+
+impl Process {
+    /// The same process with somebody else talking, somewhere else.
+    #[must_use]
+    pub fn talking(&self, actor: ActorContext, conversation: &str) -> Self {
+        Self { actor, conversation: literal(conversation), ..self.clone() }
+    }
+
+    /// Opens the conversation.
+    pub async fn begin(&self) {
+        self.system
+            .open_conversation(&self.actor, &self.conversation)
+            .await
+            .expect("the conversation opens");
+    }
+
+    /// Posts a turn.
+    ///
+    /// # Errors
+    /// What the system refuses it with.
+    pub async fn post(
+        &self,
+        turn: &str,
+        input: TurnInput,
+    ) -> Result<Arc<AssistantTurn>, PostError> {
+        let turn: TurnId = literal(turn);
+        self.system.post(&self.actor, &self.conversation, &turn, input).await
+    }
+
+    /// Says something, and waits until what it sets off has come to rest.
+    pub async fn say(&self, turn: &str, text: &str) -> Arc<AssistantTurn> {
+        let answer = self.post(turn, said(text)).await.expect("answered");
+        self.rest().await;
+        answer
+    }
+
+    /// Clicks, and waits until what it sets off has come to rest.
+    pub async fn click(
+        &self,
+        turn: &str,
+        card: &InteractionView,
+        option: &str,
+    ) -> Arc<AssistantTurn> {
+        let answer = self.post(turn, clicked(card, option)).await.expect("answered");
+        self.rest().await;
+        answer
+    }
+
+    /// The open cards.
+    pub async fn cards(&self) -> Vec<InteractionView> {
+        self.system.cards(&self.actor, &self.conversation).await.expect("cards")
+    }
+
+    /// The only open card.
+    pub async fn card(&self) -> InteractionView {
+        let mut cards = self.cards().await;
+        assert_eq!(cards.len(), 1, "open cards: {cards:#?}");
+        cards.remove(0)
+    }
+
+    /// Waits until no turn is unfinished, no fact is on its way, and no effect is due.
+    pub async fn rest(&self) {
+        const LOOKS_MAX: usize = 20_000;
+        for _ in 0..LOOKS_MAX {
+            if self.is_at_rest().await {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        panic!("the system does not come to rest");
+    }
+
+    async fn is_at_rest(&self) -> bool {
+        let ledger = self.system.ledger();
+        let due = self.system.ids().now();
+        for kind in [MarkKind::Turn, MarkKind::Relay, MarkKind::Effect] {
+            let query = MarkQuery { due_by: Some(due), ..MarkQuery::of(kind) };
+            if !ledger.marks(query).await.expect("marks").is_empty() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// What the user reads on reload, as JSON: every turn, answer and update, without places and times.
+    pub async fn transcript(&self) -> Vec<serde_json::Value> {
+        let ledger = self.system.ledger();
+        let account = &self.actor.account;
+        let page = page(ledger.as_ref(), account, &self.conversation, Version::NONE, 200).await;
+        let page = page.expect("a transcript").expect("a conversation");
+        let shown = |content| match content {
+            TranscriptContent::Turn { turn, text, click, .. } => {
+                serde_json::json!({"turn": turn, "text": text, "click": click})
+            }
+            TranscriptContent::Answer(answer) => serde_json::json!({"answer": answer}),
+            TranscriptContent::Update(update) => serde_json::json!({"update": update}),
+        };
+        page.items.into_iter().map(|item| shown(item.content)).collect()
+    }
+
+    /// Everything that is true at the end: transcript, cards, and the view of every case, with ids renamed.
+    pub async fn end_state(&self) -> String {
+        let mut views = Vec::new();
+        for case in self.cases().await {
+            views.push(
+                self.system.view(&self.actor, &self.conversation, &case).await.expect("a view"),
+            );
+        }
+        let end = serde_json::json!({
+            "transcript": self.transcript().await,
+            "cards": self.cards().await,
+            "views": views,
+        });
+        crate::canonical::rename(&serde_json::to_string_pretty(&end).expect("JSON"))
+    }
+
+    /// The cases of the account that have entries, in order of their ids.
+    pub async fn cases(&self) -> Vec<CaseRef> {
+        let mut cases: Vec<CaseRef> = Vec::new();
+        for entry in self.entries().await {
+            if let StreamName::Case(case) = entry.stream
+                && !cases.contains(&case)
+            {
+                cases.push(case);
+            }
+        }
+        cases
+    }
+
+    /// Every entry of the account in the order of the ledger.
+    pub async fn entries(&self) -> Vec<Entry> {
+        let account = &self.actor.account;
+        let partition = PartitionId::of(account);
+        let mut entries: Vec<Entry> = Vec::new();
+        loop {
+            let after = entries.last().map_or(Position::START, |entry| entry.position);
+            let ledger = self.system.ledger();
+            let page = ledger.read_partition(partition, after, 1_000, Some(account)).await;
+            let page = page.expect("entries");
+            if page.is_empty() {
+                return entries;
+            }
+            entries.extend(page);
+        }
+    }
+
+    /// The kinds of every entry of the account.
+    pub async fn kinds(&self) -> Vec<&'static str> {
+        self.entries().await.iter().map(|entry| entry.kind.as_str()).collect()
+    }
+}
+
+/// A turn of words.
+#[must_use]
+pub fn said(text: &str) -> TurnInput {
+    TurnInput { text: Some(text.to_owned()), ..TurnInput::default() }
+}
+
+/// A turn of a click.
+#[must_use]
+pub fn clicked(card: &InteractionView, option: &str) -> TurnInput {
+    let response = InteractionResponse {
+        interaction: card.id,
+        option: literal(option),
+        expected_revision: card.expected_revision,
+        value: None,
+    };
+    TurnInput { response: Some(response), ..TurnInput::default() }
+}
+
+/// The statuses of an answer's receipts.
+#[must_use]
+pub fn statuses(blocks: &[ResponseBlock]) -> Vec<ReceiptStatus> {
+    let status = |block: &ResponseBlock| match block {
+        ResponseBlock::Receipt(receipt) => Some(receipt.draft.status.clone()),
+        ResponseBlock::Answer { .. }
+        | ResponseBlock::Transition { .. }
+        | ResponseBlock::Notice(_)
+        | ResponseBlock::Interaction(_)
+        | ResponseBlock::Artifact(_) => None,
+    };
+    blocks.iter().filter_map(status).collect()
+}
+
+/// The codes of an answer's notices.
+#[must_use]
+pub fn notices(blocks: &[ResponseBlock]) -> Vec<&str> {
+    let mut codes = Vec::new();
+    for block in blocks {
+        if let ResponseBlock::Notice(notice) = block {
+            codes.push(notice.code.as_str());
+        }
+    }
+    codes
+}
+
+/// The cards an answer shows.
+#[must_use]
+pub fn shown(blocks: &[ResponseBlock]) -> Vec<InteractionId> {
+    let card = |block: &ResponseBlock| {
+        if let ResponseBlock::Interaction(card) = block { Some(card.id) } else { None }
+    };
+    blocks.iter().filter_map(card).collect()
+}

@@ -1,0 +1,108 @@
+//! Every append boundary of the demo's turns, both sides of each, on memory and SQLite.
+
+use std::time::Duration;
+
+use turnframe_test::fault::{Crash, CrashPoint};
+use turnframe_tests::desk::{self, ADD_SEAT, HELLO, OPEN, OPEN_SECOND, REBOOK, RENAME, WHICH};
+use turnframe_tests::matrix::{End, Step, play, same};
+use turnframe_tests::world::{Backend, World};
+
+const BACKENDS: [Backend; 2] = [Backend::Memory, Backend::Sqlite];
+
+fn everywhere(steps: &[Step]) {
+    for backend in BACKENDS {
+        play(|| World::desk(backend), steps, same);
+    }
+}
+
+#[test]
+fn several_acts_and_a_prohibition_in_one_message() {
+    everywhere(&[Step::Say(OPEN), Step::Say(HELLO)]);
+}
+
+#[test]
+fn a_card_is_drawn_and_declined_and_clicked_again() {
+    everywhere(&[
+        Step::Say(OPEN),
+        Step::Say(REBOOK),
+        Step::Click("decline"),
+        Step::ClickAgain(2, "confirm"),
+    ]);
+}
+
+#[test]
+fn an_edit_makes_the_old_card_stale_and_a_click_on_it_draws_a_fresh_one() {
+    everywhere(&[
+        Step::Say(OPEN),
+        Step::Say(REBOOK),
+        Step::Say(RENAME),
+        Step::Wait(Duration::from_secs(1)),
+        Step::Say(REBOOK),
+        Step::Click("decline"),
+    ]);
+}
+
+#[test]
+fn a_state_that_requires_an_answer_has_its_card() {
+    everywhere(&[Step::Say(OPEN), Step::Say(ADD_SEAT), Step::Click("traveller")]);
+}
+
+#[test]
+fn two_records_of_one_name_are_asked_about() {
+    everywhere(&[Step::Say(OPEN), Step::Say(OPEN_SECOND), Step::Say(WHICH), Step::Click("2")]);
+}
+
+/// Where an attempt may be on its way when the process dies: nobody knows what became of it, and the run says
+/// so until the look-up finds out.
+fn leaves_an_attempt_open(point: &CrashPoint) -> bool {
+    let name = point.boundary.name.as_str();
+    (name == "effect: effect.dispatched" && point.crash == Crash::After)
+        || (name == "effect: effect.concluded" && point.crash == Crash::Before)
+}
+
+#[test]
+fn a_click_submits_once_and_the_same_click_again_changes_nothing() {
+    let steps = [
+        Step::Say(OPEN),
+        Step::Say(REBOOK),
+        Step::Click("confirm"),
+        Step::ClickAgain(2, "confirm"),
+        Step::Wait(Duration::from_secs(60)),
+        Step::Wait(Duration::from_secs(600)),
+    ];
+    let compare = |point: &CrashPoint, clean: &End, crashed: &End| {
+        assert_eq!(crashed.performed, 1, "after a crash {point}");
+        if leaves_an_attempt_open(point) {
+            assert!(crashed.state.contains("\"status\": \"unknown\""), "after a crash {point}");
+            assert!(crashed.state.contains("\"status\": \"submitted\""), "after a crash {point}");
+        } else {
+            same(point, clean, crashed);
+        }
+    };
+    for backend in BACKENDS {
+        play(|| World::desk(backend), &steps, compare);
+    }
+}
+
+#[test]
+fn an_answer_that_is_lost_on_the_way_is_unknown_until_the_look_up() {
+    let steps = [
+        Step::Say(OPEN),
+        Step::Say(REBOOK),
+        Step::Click("confirm"),
+        Step::Wait(Duration::from_secs(60)),
+    ];
+    let make = |backend| {
+        move || {
+            World::new(backend, std::sync::Arc::new(desk::interpreter()), desk::forgetful_airline())
+        }
+    };
+    let compare = |point: &CrashPoint, _: &End, crashed: &End| {
+        assert_eq!(crashed.performed, 1, "after a crash {point}");
+        assert!(crashed.state.contains("\"status\": \"unknown\""), "after a crash {point}");
+        assert!(crashed.state.contains("\"status\": \"submitted\""), "after a crash {point}");
+    };
+    for backend in BACKENDS {
+        play(make(backend), &steps, compare);
+    }
+}
