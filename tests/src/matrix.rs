@@ -58,8 +58,21 @@ pub fn play(make: impl Fn() -> World, steps: &[Step], compare: impl Fn(&CrashPoi
 /// # Panics
 /// When it is not.
 pub fn same(point: &CrashPoint, clean: &End, crashed: &End) {
-    assert_eq!(clean.state, crashed.state, "after a crash {point}");
+    if let Some(difference) = first_difference(&clean.state, &crashed.state) {
+        panic!("after a crash {point}:\n{difference}");
+    }
     assert_eq!(clean.performed, crashed.performed, "after a crash {point}");
+}
+
+/// Where two states part, with the lines before.
+fn first_difference(clean: &str, crashed: &str) -> Option<String> {
+    const LINES_BEFORE: usize = 12;
+    let (clean, crashed): (Vec<_>, Vec<_>) = (clean.lines().collect(), crashed.lines().collect());
+    let longest = clean.len().max(crashed.len());
+    let at = (0..longest).find(|line| clean.get(*line) != crashed.get(*line))?;
+    let before = clean[at.saturating_sub(LINES_BEFORE)..at].join("\n");
+    let line = |lines: &[&str]| lines.get(at).copied().unwrap_or("(the end)").to_owned();
+    Some(format!("{before}\n- {}\n+ {}", line(&clean), line(&crashed)))
 }
 
 struct Finished {
@@ -124,6 +137,8 @@ impl<'a> Run<'a> {
         while self.done < self.steps.len() {
             self.step(process, self.done).await;
             process.rest().await;
+            // Ids are ordered by time: what comes in another step comes at another time.
+            self.world.clock.advance(std::time::Duration::from_secs(1));
             self.done += 1;
         }
     }

@@ -16,7 +16,7 @@ use turnframe_ledger::memory::MemoryLedger;
 use turnframe_ledger::open::{Opened, open};
 use turnframe_ledger::snapshot::MemorySnapshots;
 use turnframe_ledger::{
-    Entry, EventLedger, MarkKind, MarkQuery, PartitionId, Position, StreamName, Version,
+    Entry, EntryKind, EventLedger, MarkKind, MarkQuery, PartitionId, Position, StreamName, Version,
 };
 use turnframe_runtime::directory::LedgerDirectory;
 use turnframe_runtime::port::{Destination, Interpreter, Narrator};
@@ -244,16 +244,30 @@ impl Process {
         panic!("the system does not come to rest");
     }
 
+    /// Asked in the order in which work flows, so that nothing can pass between two questions unseen.
     async fn is_at_rest(&self) -> bool {
+        !self.has_due(MarkKind::Turn).await
+            && !self.has_due(MarkKind::Effect).await
+            && !self.has_attempt_on_its_way().await
+            && !self.has_due(MarkKind::Relay).await
+    }
+
+    async fn has_due(&self, kind: MarkKind) -> bool {
+        let due_by = Some(self.system.ids().now());
+        let query = MarkQuery { due_by, ..MarkQuery::of(kind) };
+        !self.system.ledger().marks(query).await.expect("marks").is_empty()
+    }
+
+    async fn has_attempt_on_its_way(&self) -> bool {
         let ledger = self.system.ledger();
-        let due = self.system.ids().now();
-        for kind in [MarkKind::Turn, MarkKind::Relay, MarkKind::Effect] {
-            let query = MarkQuery { due_by: Some(due), ..MarkQuery::of(kind) };
-            if !ledger.marks(query).await.expect("marks").is_empty() {
-                return false;
+        for mark in ledger.marks(MarkQuery::of(MarkKind::Effect)).await.expect("marks") {
+            let last = ledger.read_stream_back(&mark.account, &mark.stream, None, 1).await;
+            let is_on_its_way = |entry: &Entry| entry.kind == EntryKind::EffectDispatched;
+            if last.expect("entries").iter().any(is_on_its_way) {
+                return true;
             }
         }
-        true
+        false
     }
 
     /// What the user reads on reload, as JSON: every turn, answer and update, without places and times.

@@ -91,6 +91,8 @@ fn an_answer_that_is_lost_on_the_way_is_unknown_until_the_look_up() {
         Step::Say(REBOOK),
         Step::Click("confirm"),
         Step::Wait(Duration::from_secs(60)),
+        // An attempt that never left is sent after the first look-up, and looked up in its turn.
+        Step::Wait(Duration::from_secs(600)),
     ];
     let make = |backend| {
         move || {
