@@ -197,9 +197,8 @@ mod tests {
 
     #[test]
     fn exactly_one_bearer_header_counts() {
-        let bearer = |values: &[&str]| {
-            bearer(&headers(header::AUTHORIZATION, values)).map(str::to_owned)
-        };
+        let bearer =
+            |values: &[&str]| bearer(&headers(header::AUTHORIZATION, values)).map(str::to_owned);
         assert_eq!(bearer(&["Bearer abc"]).as_deref(), Some("abc"));
         assert_eq!(bearer(&["bearer  abc"]).as_deref(), Some("abc"));
         assert_eq!(bearer(&[]), None);

@@ -67,8 +67,7 @@ pub(super) async fn transcript(
     let Query(PageQuery { after, limit }) = query.map_err(|_| Problem::INVALID_PARAMETER)?;
     let limit = limit.unwrap_or(TRANSCRIPT_PAGE_MAX);
     let ledger = app.system.ledger().as_ref();
-    let page =
-        transcript::page(ledger, &actor.account, &conversation, Version(after), limit).await;
+    let page = transcript::page(ledger, &actor.account, &conversation, Version(after), limit).await;
     let page = page.map_err(|error| Problem::unavailable(&error))?.ok_or(Problem::NOT_FOUND)?;
     let items = page.items.iter().map(ItemView::from).collect();
     Ok(Json(Page { items, next: page.next, position: page.position }).into_response())
