@@ -20,16 +20,20 @@ use turnframe_runtime::execute::{self, CaseDecision, CaseJob, Known, Original};
 use turnframe_runtime::fold::case::CaseFold;
 use turnframe_runtime::key;
 use turnframe_runtime::record::CaseEvent;
-use turnframe_runtime::turn::{CaseError, CaseReport, OpenCase, find_closed, find_entry};
+use turnframe_runtime::turn::{
+    CaseError, CaseReport, OpenCase, TurnError, find_closed, find_entry,
+};
 
 use crate::registry::{Registry, Spawned};
 use crate::shared::{CaseKey, Root, Shared};
-use crate::slot::Generation;
+use crate::slot::{Generation, StartFailure};
 
 /// What a case actor is told.
 pub(crate) enum CaseMessage {
     /// Say how the case stands.
     Open(oneshot::Sender<OpenCase>),
+    /// Say how the case stood at a revision; its cards are those of now.
+    OpenAt(CaseRevision, oneshot::Sender<Result<OpenCase, CaseError>>),
     /// Run a job.
     Execute(Box<CaseJob>, oneshot::Sender<Result<CaseReport, CaseError>>),
     /// Be passivated if idle.
@@ -43,18 +47,16 @@ pub(crate) async fn spawn(
     shared: Arc<Shared>,
     registry: Registry<CaseKey, CaseMessage>,
     root: Root,
-) -> Result<Spawned<CaseMessage>, String> {
-    let unknown = || format!("no workflow {} is registered", key.1.workflow);
+) -> Result<Spawned<CaseMessage>, StartFailure> {
+    let unknown = || StartFailure {
+        reason: format!("no workflow {} is registered", key.1.workflow),
+        is_transient: false,
+    };
     let workflow = shared.engine.registry().get(&key.1.workflow).cloned().ok_or_else(unknown)?;
-    let (fold, saved_at) = shared
-        .load_case(&key.0, &key.1, workflow.as_ref())
-        .await
-        .map_err(|error| error.to_string())?;
+    let (fold, saved_at) = shared.load_case(&key.0, &key.1, workflow.as_ref()).await?;
     let state = CaseState { fold, saved_at };
     let shell = CaseActor { key, generation, shared, registry, workflow };
-    let (actor, ended) = Actor::spawn_linked(None, shell, state, root.get_cell())
-        .await
-        .map_err(|error| error.to_string())?;
+    let (actor, ended) = Actor::spawn_linked(None, shell, state, root.get_cell()).await?;
     Ok(Spawned { actor, ended, unfinished: Arc::new(AtomicBool::new(false)) })
 }
 
@@ -93,6 +95,9 @@ impl Actor for CaseActor {
         match message {
             // Whoever asked may be gone.
             CaseMessage::Open(reply) => drop(reply.send(open(&state.fold))),
+            CaseMessage::OpenAt(revision, reply) => {
+                drop(reply.send(self.open_at(revision, &state.fold).await));
+            }
             CaseMessage::Execute(job, reply) => drop(reply.send(self.execute(*job, state).await)),
             CaseMessage::RestIfIdle => self.rest(&myself, state).await,
         }
@@ -142,7 +147,7 @@ impl CaseActor {
                 Err(error) => return Err(self.failed(error)),
             }
         }
-        Err(self.failed("the append did not go through"))
+        Err(CaseError { is_transient: true, ..self.failed("the append did not go through") })
     }
 
     /// What has to be known beside the fold. On the way of an ordinary turn that is nothing: only a case that
@@ -159,7 +164,7 @@ impl CaseActor {
             }
             let ledger = self.shared.ledger.as_ref();
             let closed = find_closed(ledger, self.account(), card).await;
-            known.closed.extend(closed.map_err(|e| self.failed(e))?.map(|it| (card, it)));
+            known.closed.extend(closed.map_err(|error| self.unread(error))?.map(|it| (card, it)));
             let by_key = self.original_by_key(&step.key).await?;
             let original = match (&step.step.action, by_key) {
                 (Action::Renew { option, .. }, None) => {
@@ -177,7 +182,12 @@ impl CaseActor {
     async fn originals(&self, job: &CaseJob) -> Result<BTreeMap<usize, Original>, CaseError> {
         let mut originals = BTreeMap::new();
         for (index, step) in job.steps.iter().enumerate() {
-            let original = self.original_by_key(&step.key).await?;
+            let mut original = self.original_by_key(&step.key).await?;
+            if let (None, Some(key)) =
+                (&original, step.act_key.as_ref().filter(|key| **key != step.key))
+            {
+                original = self.original_by_key(key).await?;
+            }
             originals.extend(original.map(|original| (index, original)));
         }
         Ok(originals)
@@ -188,7 +198,7 @@ impl CaseActor {
         key: &turnframe_ledger::KeyName,
     ) -> Result<Option<Original>, CaseError> {
         let found = find_entry(self.shared.ledger.as_ref(), self.account(), key).await;
-        match found.map_err(|error| self.failed(error))? {
+        match found.map_err(|error| self.unread(error))? {
             Some(entry) if entry.stream == self.stream() => {
                 execute::original(&entry).map(Some).map_err(|error| self.failed(error))
             }
@@ -204,20 +214,20 @@ impl CaseActor {
         fold: &CaseFold,
     ) -> Result<CaseReport, CaseError> {
         let committed = outcomes.iter().filter_map(ActOutcome::revision);
-        let case = match committed.max() {
-            // It ran before, and the case has moved on since: show what it came to then.
-            Some(revision) if revision < fold.revision => self.at(revision, fold).await?,
-            Some(_) | None => open(fold),
-        };
+        // Where it ran before and the case has moved on since, this shows what it came to then.
+        let case = self.open_at(committed.max().unwrap_or(fold.revision), fold).await?;
         Ok(CaseReport { outcomes, recorded, case })
     }
 
-    async fn at(&self, revision: CaseRevision, now: &CaseFold) -> Result<OpenCase, CaseError> {
+    async fn open_at(&self, revision: CaseRevision, now: &CaseFold) -> Result<OpenCase, CaseError> {
+        if revision >= now.revision {
+            return Ok(open(now));
+        }
         let mut fold = CaseFold::new(self.workflow.as_ref());
         'pages: loop {
             let (ledger, stream) = (&self.shared.ledger, self.stream());
             let page = ledger.read_stream(self.account(), &stream, fold.version, PAGE_MAX).await;
-            let page = page.map_err(|error| self.failed(error))?;
+            let page = page.map_err(|error| self.unread(error.into()))?;
             for entry in &page {
                 if entry.kind == EntryKind::CaseEvent {
                     let event = entry.body.open::<CaseEvent>().map_err(|e| self.failed(e))?;
@@ -237,7 +247,7 @@ impl CaseActor {
 
     async fn reload(&self, state: &mut CaseState) -> Result<(), CaseError> {
         let loaded = self.shared.load_case(self.account(), &self.key.1, self.workflow.as_ref());
-        let (fold, saved_at) = loaded.await.map_err(|error| self.failed(error))?;
+        let (fold, saved_at) = loaded.await.map_err(|error| self.away_or_failed(error))?;
         *state = CaseState { fold, saved_at };
         Ok(())
     }
@@ -268,7 +278,16 @@ impl CaseActor {
     }
 
     fn failed(&self, reason: impl std::fmt::Display) -> CaseError {
-        CaseError { case: self.key.1.clone(), reason: reason.to_string() }
+        CaseError { case: self.key.1.clone(), reason: reason.to_string(), is_transient: false }
+    }
+
+    fn away_or_failed(&self, error: impl Into<StartFailure>) -> CaseError {
+        let StartFailure { reason, is_transient } = error.into();
+        CaseError { case: self.key.1.clone(), reason, is_transient }
+    }
+
+    fn unread(&self, error: TurnError) -> CaseError {
+        CaseError { is_transient: error.is_transient(), ..self.failed(error) }
     }
 }
 

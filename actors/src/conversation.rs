@@ -29,7 +29,7 @@ use turnframe_runtime::turn::{RecordError, TurnError, TurnRecord, append_of};
 use crate::error::PostError;
 use crate::registry::Spawned;
 use crate::shared::{ConversationKey, Registries, Root, Shared};
-use crate::slot::Generation;
+use crate::slot::{Generation, StartFailure};
 
 /// The answer of a turn, shared by all who wait for it.
 pub(crate) type TurnReply = oneshot::Sender<Result<Arc<AssistantTurn>, PostError>>;
@@ -55,6 +55,7 @@ pub(crate) enum ConversationMessage {
 }
 
 /// A turn as it arrived.
+#[derive(Clone)]
 pub(crate) struct Posted {
     pub(crate) turn: TurnId,
     pub(crate) accepted: TurnAccepted,
@@ -73,23 +74,22 @@ pub(crate) async fn spawn(
     shared: Arc<Shared>,
     registries: Registries,
     root: Root,
-) -> Result<Spawned<ConversationMessage>, String> {
-    let (fold, saved_at) =
-        shared.load_conversation(&key.0, &key.1).await.map_err(|error| error.to_string())?;
+) -> Result<Spawned<ConversationMessage>, StartFailure> {
+    let (fold, saved_at) = shared.load_conversation(&key.0, &key.1).await?;
     let unfinished = Arc::new(AtomicBool::new(!fold.unfinished.is_empty()));
     let state = ConversationState {
         fold,
         saved_at,
         running: None,
         waiting: HashMap::new(),
-        attempts: 0,
+        tries: 0,
+        failures: 0,
         has_held_news: false,
+        is_retired: false,
     };
     let shell =
         ConversationActor { key, generation, shared, registries, unfinished: unfinished.clone() };
-    let (actor, ended) = Actor::spawn_linked(None, shell, state, root.get_cell())
-        .await
-        .map_err(|error| error.to_string())?;
+    let (actor, ended) = Actor::spawn_linked(None, shell, state, root.get_cell()).await?;
     Ok(Spawned { actor, ended, unfinished })
 }
 
@@ -119,10 +119,14 @@ struct ConversationState {
     saved_at: Version,
     running: Option<Running>,
     waiting: HashMap<TurnId, Vec<TurnReply>>,
-    /// How often the first unfinished turn was tried.
-    attempts: u32,
+    /// How often the first unfinished turn stopped.
+    tries: u32,
+    /// How often it failed in a way that will not pass.
+    failures: u32,
     /// News came while a turn was at work on its case; the relay is nudged when the turn is answered.
     has_held_news: bool,
+    /// The slot is draining: what arrives now goes back to its sender, who finds the next holder.
+    is_retired: bool,
 }
 
 impl Actor for ConversationActor {
@@ -149,6 +153,8 @@ impl Actor for ConversationActor {
         // A reply is dropped where whoever asked is gone; the ledger has what was done.
         match message {
             M::Open(actor, reply) => drop(reply.send(self.open(*actor, state).await)),
+            // A dropped reply tells the sender to ask again; a turn is accepted once however often it is posted.
+            M::Post(..) if state.is_retired => return Ok(()),
             M::Post(posted, reply) => self.post(*posted, reply, state).await,
             M::Record(turn, record, reply) => {
                 drop(reply.send(self.record(&turn, record, state).await));
@@ -298,6 +304,7 @@ impl ConversationActor {
         if !idle || !self.registries.conversations.retire(&self.key, self.generation) {
             return;
         }
+        state.is_retired = true;
         let entries = state.fold.version.0.saturating_sub(state.saved_at.0);
         if entries >= self.shared.limits.snapshot_entries_min
             && let Some(saved) = state.fold.save()

@@ -19,10 +19,14 @@ pub struct Limits {
     pub idle: Duration,
     /// How often idle actors and forgotten marks are looked for.
     pub sweep: Duration,
-    /// How often a stage of a turn is tried again before the turn is ended with a truthful block.
+    /// How often a turn may fail in a way that will not pass before it is ended with a truthful block.
     pub turn_attempts_max: u32,
     /// The first pause before a turn is tried again; it doubles.
     pub turn_backoff: Duration,
+    /// The longest pause.
+    pub turn_backoff_max: Duration,
+    /// How long a turn may be unfinished before its conversation is woken again.
+    pub turn_forgotten: Duration,
     /// How often an append is tried again at an unchanged revision.
     pub append_attempts_max: u32,
     /// The pause before an append to a ledger that is away is tried again.
@@ -45,6 +49,8 @@ impl Default for Limits {
             sweep: Duration::from_secs(5),
             turn_attempts_max: 5,
             turn_backoff: Duration::from_millis(50),
+            turn_backoff_max: Duration::from_secs(10),
+            turn_forgotten: Duration::from_secs(30),
             append_attempts_max: 8,
             append_backoff: Duration::from_millis(25),
             snapshot_entries_min: 32,

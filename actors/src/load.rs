@@ -11,6 +11,7 @@ use turnframe_runtime::fold::case::{CaseFold, SavedCase};
 use turnframe_runtime::fold::conversation::{ConversationFold, SavedConversation};
 
 use crate::shared::Shared;
+use crate::slot::StartFailure;
 
 /// The version of the folds of this crate's streams. A change of what a fold keeps raises it.
 const FOLD_VERSION: &[u8] = b"1";
@@ -24,6 +25,22 @@ pub(crate) enum LoadError {
     /// An entry cannot be folded: the stream stops here, and an operator is told.
     #[error(transparent)]
     Fold(#[from] FoldError),
+}
+
+impl From<LoadError> for StartFailure {
+    fn from(error: LoadError) -> Self {
+        let is_transient = matches!(error, LoadError::Read(ReadError::Unavailable { .. }));
+        if !is_transient {
+            tracing::error!(%error, "a stream has stopped; an operator has to look at it");
+        }
+        Self { reason: error.to_string(), is_transient }
+    }
+}
+
+impl From<ractor::SpawnErr> for StartFailure {
+    fn from(error: ractor::SpawnErr) -> Self {
+        Self { reason: error.to_string(), is_transient: true }
+    }
 }
 
 /// Where a stream's loading starts.

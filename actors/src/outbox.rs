@@ -9,8 +9,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio::sync::watch;
 use turnframe_core::id::{AccountId, EffectId};
+use turnframe_core::receipt::EffectConclusion;
+use turnframe_core::source::Timestamp;
 use turnframe_ledger::ledger::PAGE_MAX;
-use turnframe_ledger::{AppendError, Mark, MarkKind, StreamName, Version};
+use turnframe_ledger::{AppendError, Mark, MarkChange, MarkKind, StreamName, Version};
 use turnframe_runtime::effect::{
     EffectRecord, EffectStep, append_of, next, record_of, record_of_lookup,
 };
@@ -51,13 +53,22 @@ impl Duty for Outbox {
         shared.nudges.effects.subscribe()
     }
 
-    async fn work(&self, shared: &Shared, mark: &Mark, is_first_look: bool) {
+    /// No attempt is on its way yet: one that was recorded is over, and nobody knows how (I15).
+    async fn take_over(&self, shared: &Shared, mark: &Mark) {
         let StreamName::Effect(effect) = mark.stream else { return };
         let work = Work { outbox: self, shared, account: &mark.account, effect };
-        let is_due = mark.due <= shared.ids().now();
-        if let Err(error) = work.go_on(is_due, is_first_look).await {
-            tracing::warn!(%effect, %error, "an effect has to wait for the next look");
+        if let Err(error) = work.take_over().await {
+            tracing::warn!(%effect, %error, "an attempt that was left has to wait until it is due");
         }
+    }
+
+    async fn work(&self, shared: &Shared, mark: &Mark) -> Option<Timestamp> {
+        let StreamName::Effect(effect) = mark.stream else { return None };
+        let work = Work { outbox: self, shared, account: &mark.account, effect };
+        work.go_on().await.unwrap_or_else(|error| {
+            tracing::warn!(%effect, %error, "an effect has to wait for the next look");
+            None
+        })
     }
 }
 
@@ -68,29 +79,27 @@ struct Work<'a> {
     effect: EffectId,
 }
 
-type Outcome = Result<(), Box<dyn std::error::Error + Send + Sync>>;
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+/// When the effect's mark is due after what was appended.
+type Outcome = Result<Option<Timestamp>, Failure>;
 
 impl Work<'_> {
-    async fn go_on(&self, is_due: bool, is_first_look: bool) -> Outcome {
-        let Some(fold) = self.fold().await? else { return Ok(()) };
-        // At start no attempt is on its way: one that was recorded is over, due or not.
-        let was_left = is_first_look && matches!(fold.status, EffectStatus::Dispatched { .. });
-        if !is_due && !was_left {
-            return Ok(());
+    async fn take_over(&self) -> Outcome {
+        match self.fold().await? {
+            Some(fold) if matches!(fold.status, EffectStatus::Dispatched { .. }) => {
+                self.conclude_unknown(&fold).await
+            }
+            Some(_) | None => Ok(None),
         }
+    }
+
+    async fn go_on(&self) -> Outcome {
+        let Some(fold) = self.fold().await? else { return Ok(None) };
         let profile = &self.outbox.profile;
         match next(&fold, profile) {
-            EffectStep::Rest => Ok(()),
+            EffectStep::Rest => Ok(None),
             EffectStep::Dispatch { attempt } => self.dispatch(fold, attempt).await,
-            EffectStep::ConcludeUnknown { attempt } => {
-                tracing::warn!(
-                    counter.turnframe.external.outcome_unknown = 1,
-                    effect = %self.effect,
-                    "an attempt was left without a conclusion"
-                );
-                let conclusion = turnframe_core::receipt::EffectConclusion::Unknown;
-                self.append(&fold, &EffectRecord::Concluded { attempt, conclusion }).await
-            }
+            EffectStep::ConcludeUnknown { .. } => self.conclude_unknown(&fold).await,
             EffectStep::LookUp { attempt, dispatched_at } => {
                 let found = self.look_up(&fold, attempt).await;
                 let (step, now) = ((attempt, dispatched_at), self.shared.ids().now());
@@ -106,6 +115,16 @@ impl Work<'_> {
                 self.append(&fold, &EffectRecord::Parked { attempt, reason }).await
             }
         }
+    }
+
+    async fn conclude_unknown(&self, fold: &EffectFold) -> Outcome {
+        tracing::warn!(
+            counter.turnframe.external.outcome_unknown = 1,
+            effect = %self.effect,
+            "an attempt was left without a conclusion"
+        );
+        let (attempt, conclusion) = (fold.attempts, EffectConclusion::Unknown);
+        self.append(fold, &EffectRecord::Concluded { attempt, conclusion }).await
     }
 
     /// Records the attempt, sends it, records what came of it.
@@ -147,7 +166,7 @@ impl Work<'_> {
         }
     }
 
-    async fn fold(&self) -> Result<Option<EffectFold>, Box<dyn std::error::Error + Send + Sync>> {
+    async fn fold(&self) -> Result<Option<EffectFold>, Failure> {
         let stream = StreamName::Effect(self.effect);
         let ledger = &self.shared.ledger;
         let entries = ledger.read_stream(self.account, &stream, Version::NONE, PAGE_MAX).await?;
@@ -159,6 +178,10 @@ impl Work<'_> {
         let (profile, ids) = (&self.outbox.profile, self.shared.ids());
         let limits = &self.shared.limits;
         let append = append_of(self.account, self.effect, fold, profile, record, ids)?;
+        let due = append.marks.iter().find_map(|change| match change {
+            MarkChange::Set { kind: MarkKind::Effect, due, .. } => Some(*due),
+            MarkChange::Set { .. } | MarkChange::Clear { .. } => None,
+        });
         for attempt in 1.. {
             match self.shared.writer.append(append.clone()).await {
                 Ok(_) => break,
@@ -171,6 +194,6 @@ impl Work<'_> {
         if matches!(record, EffectRecord::Concluded { .. } | EffectRecord::Parked { .. }) {
             self.shared.nudges.facts.send_replace(());
         }
-        Ok(())
+        Ok(due)
     }
 }

@@ -23,6 +23,8 @@ const SEND_ATTEMPTS_MAX: u32 = 64;
 const SLOT_WAIT: Duration = Duration::from_secs(5);
 /// The pause before an actor that died with unfinished work is started again.
 const RESTART_PAUSE: Duration = Duration::from_millis(200);
+/// How often a shutdown looks whether everybody is done.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 /// A message could not be delivered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +35,16 @@ pub(crate) enum SendError {
     /// The slot kept changing.
     #[error("the actor is busy restarting")]
     Busy,
+}
+
+impl SendError {
+    /// Whether trying again may well work.
+    pub(crate) const fn is_transient(&self) -> bool {
+        match self {
+            Self::Start(failure) => failure.is_transient,
+            Self::Busy => true,
+        }
+    }
 }
 
 /// A live actor, and what its registry and its actor share of it.
@@ -71,6 +83,8 @@ pub(crate) struct Registry<K: Eq + Hash, M> {
     spawner: Arc<Spawner<K, M>>,
     wake: fn() -> M,
     ids: IdSource,
+    /// Set at shutdown: nothing is started any more.
+    is_closed: Arc<AtomicBool>,
 }
 
 impl<K: Eq + Hash, M> Clone for Registry<K, M> {
@@ -80,6 +94,7 @@ impl<K: Eq + Hash, M> Clone for Registry<K, M> {
             spawner: self.spawner.clone(),
             wake: self.wake,
             ids: self.ids.clone(),
+            is_closed: self.is_closed.clone(),
         }
     }
 }
@@ -101,12 +116,21 @@ where
         let spawner = move |registry, key, generation| {
             Box::pin(spawner(registry, key, generation)) as BoxFuture<'static, _>
         };
-        Self { table: Arc::new(SlotTable::new()), spawner: Arc::new(spawner), wake, ids }
+        Self {
+            table: Arc::new(SlotTable::new()),
+            spawner: Arc::new(spawner),
+            wake,
+            ids,
+            is_closed: Arc::default(),
+        }
     }
 
     /// Delivers a message to the actor of a name, started where it is not there.
     pub(crate) async fn send(&self, key: &K, message: M) -> Result<(), SendError> {
         let mut message = message;
+        if self.is_closed.load(Ordering::Acquire) {
+            return Err(SendError::Busy);
+        }
         for _ in 0..SEND_ATTEMPTS_MAX {
             let mut changed = match self.table.claim(key) {
                 Found::Active(address, changed) => {
@@ -154,7 +178,8 @@ where
                 self.table.activate(&key, generation, address);
                 let ended = ended.await;
                 self.table.free(&key, generation, None);
-                if unfinished.load(Ordering::Acquire) {
+                let is_closed = self.is_closed.load(Ordering::Acquire);
+                if unfinished.load(Ordering::Acquire) && !is_closed {
                     tracing::warn!(clean = ended.is_ok(), "an actor ended with unfinished work");
                     tokio::time::sleep(RESTART_PAUSE).await;
                     if let Err(error) = self.wake(&key).await {
@@ -180,16 +205,25 @@ where
         }
     }
 
-    /// Lets every actor finish what it accepted, and end.
-    pub(crate) async fn drain(&self) {
-        for (key, generation, address) in self.table.active() {
-            if self.table.drain(&key, generation) {
-                // It may have ended meanwhile.
-                let _ = address.actor.drain();
-            }
+    /// Waits until no actor has unfinished work.
+    pub(crate) async fn finish(&self) {
+        let works = |address: &Address<M>| address.unfinished.load(Ordering::Acquire);
+        while self.table.active().iter().any(|(_, _, address)| works(address)) {
+            tokio::time::sleep(LOOK_AGAIN).await;
         }
+    }
+
+    /// Starts nothing any more, lets every actor handle what it accepted, and ends it.
+    pub(crate) async fn close(&self) {
+        self.is_closed.store(true, Ordering::Release);
         while self.table.len() > 0 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            for (key, generation, address) in self.table.active() {
+                if self.table.drain(&key, generation) {
+                    // It may have ended meanwhile.
+                    drop(address.actor.drain());
+                }
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
         }
     }
 

@@ -10,6 +10,7 @@ use turnframe_core::event::CommittedEvent;
 use turnframe_core::id::{AccountId, CaseRef, EffectId};
 use turnframe_core::plan::ActOutcome;
 use turnframe_core::registry::StoredEvent;
+use turnframe_core::source::Timestamp;
 use turnframe_core::view::WorkflowView;
 use turnframe_ledger::ledger::PAGE_MAX;
 use turnframe_ledger::{Entry, EntryKind, Mark, MarkKind, StreamName, Version};
@@ -76,7 +77,8 @@ impl Relay {
             return Err("the fact was not applied".into());
         };
         let events = committed(case, &rest[..claimed.len().min(rest.len())])?;
-        let open = CaseRoutes(self.registries.cases.clone()).open(account, case).await?;
+        let cases = CaseRoutes(self.registries.cases.clone());
+        let open = cases.open_at(account, case, *revision).await?;
         let workflow = shared.engine.registry().get(&case.workflow).ok_or("no such workflow")?;
         let projection = workflow.project(&open.state, &command.locale)?;
         let view = WorkflowView { case: case.clone(), revision: *revision, projection };
@@ -127,10 +129,13 @@ impl Duty for Relay {
         shared.nudges.facts.subscribe()
     }
 
-    async fn work(&self, shared: &Shared, mark: &Mark, _is_first_look: bool) {
+    /// A fact that was on its way is due like any other.
+    async fn take_over(&self, _shared: &Shared, _mark: &Mark) {}
+
+    async fn work(&self, shared: &Shared, mark: &Mark) -> Option<Timestamp> {
         let Ok(fact) = mark.key.parse::<FactKey>() else {
             tracing::error!(key = %mark.key, "a relay mark names no fact");
-            return;
+            return None;
         };
         let carried = match &mark.stream {
             StreamName::Effect(effect) => self.to_case(shared, &mark.account, *effect, fact).await,
@@ -140,5 +145,6 @@ impl Duty for Relay {
         if let Err(error) = carried {
             tracing::warn!(stream = %mark.stream, %error, "a fact has to wait for the next look");
         }
+        None
     }
 }

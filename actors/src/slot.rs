@@ -87,7 +87,13 @@ impl<A: Clone> Slot<A> {
 }
 
 /// Why an actor could not be started, told to everybody who waits for it.
-pub(crate) type StartFailure = String;
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub(crate) struct StartFailure {
+    pub(crate) reason: String,
+    /// Whether it may well start later. A corrupt stream stays corrupt.
+    pub(crate) is_transient: bool,
+}
 
 struct Held<A> {
     slot: Option<Slot<A>>,

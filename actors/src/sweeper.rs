@@ -1,26 +1,30 @@
-//! What the outbox and the relay share: an actor that looks for due marks at start, on a nudge and on a timer.
+//! What the outbox and the relay share: an actor that looks for due marks on a nudge and on a timer.
 //!
-//! Nudges may be lost; the marks are the truth. Work on a mark runs in a task of its own, one per mark at a
-//! time, and tells the actor when it is over, also by panic.
+//! Nudges may be lost; the marks are the truth. Work on a stream runs in a task of its own, one at a time and in the
+//! order of its marks, and tells the actor when it is over, also by panic. Work that leaves its mark standing rests
+//! for a while that doubles, so that one mark that cannot be worked on neither spins nor keeps the others waiting.
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::stream::{self, StreamExt};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::{AbortHandle, JoinHandle};
 use turnframe_core::id::AccountId;
 use turnframe_core::source::Timestamp;
 use turnframe_ledger::mark::MARK_PAGE_MAX;
-use turnframe_ledger::{Mark, MarkKind, MarkQuery};
+use turnframe_ledger::{Mark, MarkKind, MarkQuery, ReadError, StreamName};
 
 use crate::shared::{Root, Shared};
 
 /// The shortest pause between two looks.
 const PAUSE_MIN: Duration = Duration::from_millis(5);
-
+/// How long a stream rests after work that left its mark standing; it doubles up to the sweep.
+const REST: Duration = Duration::from_millis(20);
 /// The pause before a sweeper that ended by panic is started again.
 const RESTART_PAUSE: Duration = Duration::from_millis(200);
 
@@ -39,29 +43,40 @@ pub(crate) trait Duty: Send + Sync + 'static {
     /// What tells it that something may be due.
     fn nudges(&self, shared: &Shared) -> watch::Receiver<()>;
 
-    /// Works on a mark; `is_first_look` is set in the sweep at start, where nothing is on its way yet.
-    async fn work(&self, shared: &Shared, mark: &Mark, is_first_look: bool);
+    /// Sees to what the process before left behind, due or not. Nothing is on its way yet.
+    async fn take_over(&self, shared: &Shared, mark: &Mark);
+
+    /// Works on a due mark. Says when the mark it leaves is due, where it moved it.
+    async fn work(&self, shared: &Shared, mark: &Mark) -> Option<Timestamp>;
 }
+
+type StreamKey = (AccountId, StreamName);
 
 /// What a sweeper is told.
 pub(crate) enum SweepMessage {
     /// Look for due marks.
     Look,
-    /// Work on a mark is over.
-    Over((AccountId, String)),
+    /// Work on a stream is over, and when its mark is due again, where that is known.
+    Over(Box<StreamKey>, Option<Timestamp>),
 }
 
 struct Sweeper<D> {
     duty: Arc<D>,
     shared: Arc<Shared>,
     at_work: Arc<Semaphore>,
-    /// Whether nothing can be under way yet: only in the first incarnation.
-    is_first_look: bool,
+}
+
+/// A stream whose work left a due mark.
+#[derive(Clone, Copy)]
+struct Resting {
+    times: u32,
+    until: Timestamp,
 }
 
 struct SweepState {
-    working: HashSet<(AccountId, String)>,
-    is_first_look: bool,
+    working: HashSet<StreamKey>,
+    resting: HashMap<StreamKey, Resting>,
+    dues: BinaryHeap<Reverse<Timestamp>>,
     /// A look found more than there was room for.
     has_more: bool,
     timer: Option<AbortHandle>,
@@ -87,32 +102,29 @@ impl Sweeping {
     /// Takes up no more work, and waits for what is under way.
     pub(crate) async fn stop(self, patience: Duration) {
         self.stop.send_replace(true);
-        drop(self.ended.await);
-        let idle = self.at_work.acquire_many(self.concurrency);
+        let idle = async {
+            drop(self.ended.await);
+            drop(self.at_work.acquire_many(self.concurrency).await);
+        };
         if tokio::time::timeout(patience, idle).await.is_err() {
             tracing::warn!("work was left unfinished; the next start takes it up");
         }
     }
 }
 
-/// Starts a sweeper, and starts it again should it end by panic.
+/// Sees to what the process before left behind, then starts a sweeper, again should it end by panic.
 pub(crate) fn start<D: Duty>(duty: D, shared: Arc<Shared>, root: &Root) -> Sweeping {
     let concurrency = u32::try_from(duty.concurrency()).unwrap_or(u32::MAX);
     let at_work = Arc::new(Semaphore::new(duty.concurrency()));
     let (stop, mut stopped) = watch::channel(false);
     let (duty, root, permits) = (Arc::new(duty), root.clone(), at_work.clone());
     let ended = tokio::spawn(async move {
-        let mut is_first_look = true;
+        take_over(duty.as_ref(), &shared).await;
         loop {
-            let sweeper = Sweeper {
-                duty: duty.clone(),
-                shared: shared.clone(),
-                at_work: permits.clone(),
-                is_first_look,
-            };
+            let sweeper =
+                Sweeper { duty: duty.clone(), shared: shared.clone(), at_work: permits.clone() };
             let spawned = Actor::spawn_linked(None, sweeper, (), root.get_cell()).await;
             let Ok((actor, mut ended)) = spawned else { return };
-            is_first_look = false;
             tokio::select! {
                 () = async { drop(stopped.wait_for(|stop| *stop).await) } => {
                     drop(actor.drain_and_wait(None).await);
@@ -124,6 +136,37 @@ pub(crate) fn start<D: Duty>(duty: D, shared: Arc<Shared>, root: &Root) -> Sweep
         }
     });
     Sweeping { stop, ended, at_work, concurrency }
+}
+
+async fn take_over<D: Duty>(duty: &D, shared: &Shared) {
+    let mut query = query(duty, None);
+    loop {
+        match page(shared, &mut query).await {
+            Ok((marks, is_last)) => {
+                let take = |mark: Mark| async move { duty.take_over(shared, &mark).await };
+                stream::iter(marks).for_each_concurrent(duty.concurrency(), take).await;
+                if is_last {
+                    return;
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, kind = duty.kind().as_str(), "marks could not be read");
+                tokio::time::sleep(shared.limits.sweep).await;
+            }
+        }
+    }
+}
+
+fn query<D: Duty>(duty: &D, due_by: Option<Timestamp>) -> MarkQuery {
+    MarkQuery { prefix: duty.prefix(), due_by, ..MarkQuery::of(duty.kind()) }
+}
+
+/// The next page of a query, and whether it is the last.
+async fn page(shared: &Shared, query: &mut MarkQuery) -> Result<(Vec<Mark>, bool), ReadError> {
+    let marks = shared.ledger.marks(query.clone()).await?;
+    query.after = marks.last().map(|last| (last.account.clone(), last.key.clone()));
+    let is_last = marks.len() < MARK_PAGE_MAX;
+    Ok((marks, is_last))
 }
 
 impl<D: Duty> Actor for Sweeper<D> {
@@ -148,7 +191,8 @@ impl<D: Duty> Actor for Sweeper<D> {
         myself.send_message(SweepMessage::Look)?;
         Ok(SweepState {
             working: HashSet::new(),
-            is_first_look: self.is_first_look,
+            resting: HashMap::new(),
+            dues: BinaryHeap::new(),
             has_more: false,
             timer: None,
             nudged: nudged.abort_handle(),
@@ -163,8 +207,8 @@ impl<D: Duty> Actor for Sweeper<D> {
     ) -> Result<(), ActorProcessingErr> {
         match message {
             SweepMessage::Look => self.look(&myself, state).await,
-            SweepMessage::Over(key) => {
-                state.working.remove(&key);
+            SweepMessage::Over(stream, due) => {
+                self.over(*stream, due, state);
                 if state.has_more || state.working.is_empty() {
                     self.look(&myself, state).await;
                 }
@@ -175,66 +219,81 @@ impl<D: Duty> Actor for Sweeper<D> {
 }
 
 impl<D: Duty> Sweeper<D> {
+    fn over(&self, stream: StreamKey, due: Option<Timestamp>, state: &mut SweepState) {
+        let now = self.shared.ids().now();
+        let times = state.resting.get(&stream).map_or(0, |resting| resting.times);
+        let rest = REST.saturating_mul(1 << times.min(16)).min(self.shared.limits.sweep);
+        state.resting.insert(stream.clone(), Resting { times: times + 1, until: now.plus(rest) });
+        state.dues.extend(due.map(Reverse));
+        state.working.remove(&stream);
+    }
+
     async fn look(&self, myself: &ActorRef<SweepMessage>, state: &mut SweepState) {
         let now = self.shared.ids().now();
-        let is_first_look = state.is_first_look;
-        let mut next_due: Option<Timestamp> = None;
+        let mut query = query(self.duty.as_ref(), Some(now));
+        let mut rested: HashMap<StreamKey, Resting> = HashMap::new();
+        // A stream's marks are worked on in their order: one that has to wait holds up those behind it.
+        let mut held: HashSet<StreamKey> = HashSet::new();
         state.has_more = false;
-        let mut query = MarkQuery::of(self.duty.kind());
-        query.prefix = self.duty.prefix();
         loop {
-            let page = match self.shared.ledger.marks(query.clone()).await {
+            let (marks, is_last) = match page(&self.shared, &mut query).await {
                 Ok(page) => page,
                 Err(error) => {
                     tracing::warn!(%error, kind = self.duty.kind().as_str(), "marks could not be read");
                     return self.look_again(myself, state, self.shared.limits.sweep);
                 }
             };
-            let is_last = page.len() < MARK_PAGE_MAX;
-            query.after = page.last().map(|last| (last.account.clone(), last.key.clone()));
-            for mark in page {
-                let key = (mark.account.clone(), mark.key.clone());
-                if state.working.contains(&key) {
-                    continue;
-                }
-                if mark.due > now && !is_first_look {
-                    next_due = Some(next_due.map_or(mark.due, |due| due.min(mark.due)));
+            for mark in marks {
+                let stream = (mark.account.clone(), mark.stream.clone());
+                let resting = state.resting.get(&stream).copied();
+                rested.extend(resting.map(|resting| (stream.clone(), resting)));
+                let rests = resting.is_some_and(|resting| resting.until > now);
+                if rests || state.working.contains(&stream) || held.contains(&stream) {
+                    held.insert(stream);
                 } else if state.working.len() >= self.duty.concurrency() {
                     state.has_more = true;
                 } else {
-                    state.working.insert(key.clone());
-                    self.begin(myself.clone(), key, mark, is_first_look);
+                    state.working.insert(stream.clone());
+                    held.insert(stream.clone());
+                    self.begin(myself.clone(), stream, mark);
                 }
             }
             if is_last || state.has_more {
                 break;
             }
         }
-        state.is_first_look = state.is_first_look && state.has_more;
+        if !state.has_more {
+            // Streams without a due mark have nothing to rest from; those at work are not over yet.
+            state.resting.retain(|key, _| rested.contains_key(key) || state.working.contains(key));
+        }
+        let pause = self.pause(now, state);
+        self.look_again(myself, state, pause);
+    }
+
+    /// Until the next mark that is known to come due, or a rest ends; at most the sweep.
+    fn pause(&self, now: Timestamp, state: &mut SweepState) -> Duration {
+        while state.dues.peek().is_some_and(|due| due.0 <= now) {
+            state.dues.pop();
+        }
+        let rests = state.resting.values().map(|it| it.until).filter(|until| *until > now);
+        let next = state.dues.peek().map(|due| due.0).into_iter().chain(rests).min();
         let until = |due: Timestamp| {
             let micros = due.as_micros().saturating_sub(now.as_micros());
             Duration::from_micros(u64::try_from(micros).unwrap_or_default())
         };
         let sweep = self.shared.limits.sweep;
-        let pause = next_due.map_or(sweep, |due| until(due).clamp(PAUSE_MIN, sweep));
-        self.look_again(myself, state, pause);
+        next.map_or(sweep, |due| until(due).max(PAUSE_MIN).min(sweep))
     }
 
-    fn begin(
-        &self,
-        myself: ActorRef<SweepMessage>,
-        key: (AccountId, String),
-        mark: Mark,
-        is_first_look: bool,
-    ) {
+    fn begin(&self, myself: ActorRef<SweepMessage>, stream: StreamKey, mark: Mark) {
         let (duty, shared) = (self.duty.clone(), self.shared.clone());
-        let over = OverWhenDropped(Some(key), myself);
+        let over = OverWhenDropped { stream: Some(Box::new(stream)), due: None, myself };
         let at_work = self.at_work.clone();
         tokio::spawn(async move {
-            let _over = over;
-            // As many permits as marks that are worked on: there is one, unless the sweeper was restarted.
+            let mut over = over;
+            // As many permits as streams that are worked on: there is one, unless the sweeper was restarted.
             let Ok(_at_work) = at_work.acquire().await else { return };
-            duty.work(&shared, &mark, is_first_look).await;
+            over.due = duty.work(&shared, &mark).await;
         });
     }
 
@@ -246,13 +305,17 @@ impl<D: Duty> Sweeper<D> {
 }
 
 /// Tells the sweeper that work is over, also when it panicked.
-struct OverWhenDropped(Option<(AccountId, String)>, ActorRef<SweepMessage>);
+struct OverWhenDropped {
+    stream: Option<Box<StreamKey>>,
+    due: Option<Timestamp>,
+    myself: ActorRef<SweepMessage>,
+}
 
 impl Drop for OverWhenDropped {
     fn drop(&mut self) {
-        if let Some(key) = self.0.take() {
+        if let Some(stream) = self.stream.take() {
             // The sweeper is gone when the process shuts down.
-            drop(self.1.send_message(SweepMessage::Over(key)));
+            drop(self.myself.send_message(SweepMessage::Over(stream, self.due)));
         }
     }
 }

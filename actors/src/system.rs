@@ -13,7 +13,7 @@ use turnframe_core::interaction::{
 };
 use turnframe_core::personal::Personal;
 use turnframe_core::registry::WorkflowRegistry;
-use turnframe_core::source::IdSource;
+use turnframe_core::source::{IdSource, Timestamp};
 use turnframe_core::view::WorkflowView;
 use turnframe_core::words::Message;
 use turnframe_ledger::mark::MARK_PAGE_MAX;
@@ -36,6 +36,8 @@ use crate::writer::LedgerWriter;
 
 /// How many conversations are woken at once at start.
 const WAKE_AT_ONCE_MAX: usize = 64;
+/// How often a turn is offered to its conversation before its sender is told to ask again.
+const POST_ATTEMPTS_MAX: u32 = 4;
 /// The longest origin reference, in bytes.
 const ORIGIN_MAX_BYTES: usize = 512;
 
@@ -142,31 +144,9 @@ impl System {
                 passivation: passivation.abort_handle(),
             }),
         };
-        system.resume_unfinished().await?;
+        let inner = &system.inner;
+        resume_unfinished(&inner.shared, &inner.registries, None).await?;
         Ok(system)
-    }
-
-    /// Wakes every conversation that has an unfinished turn.
-    async fn resume_unfinished(&self) -> Result<(), ReadError> {
-        let mut query = MarkQuery::of(MarkKind::Turn);
-        loop {
-            let page = self.inner.shared.ledger.marks(query.clone()).await?;
-            query.after = page.last().map(|last| (last.account.clone(), last.key.clone()));
-            let is_last = page.len() < MARK_PAGE_MAX;
-            let conversations = page.into_iter().filter_map(|mark| match mark.stream {
-                StreamName::Conversation(id) => Some((mark.account, id)),
-                StreamName::Case(_) | StreamName::Effect(_) => None,
-            });
-            let wake = |key| async move {
-                if let Err(error) = self.inner.registries.conversations.wake(&key).await {
-                    tracing::error!(%error, "an unfinished turn could not be resumed");
-                }
-            };
-            stream::iter(conversations).for_each_concurrent(WAKE_AT_ONCE_MAX, wake).await;
-            if is_last {
-                return Ok(());
-            }
-        }
     }
 
     /// Opens a conversation, or finds it open.
@@ -197,9 +177,38 @@ impl System {
     ) -> Result<Arc<AssistantTurn>, PostError> {
         let permit = self.inner.in_flight.clone().try_acquire_owned();
         let _in_flight = permit.map_err(|_| PostError::Overloaded)?;
-        let accepted = self.admit(actor, conversation, input).await?;
-        let posted = Box::new(Posted { turn: turn.clone(), accepted });
-        self.ask(conversation, actor, |reply| ConversationMessage::Post(posted, reply)).await?
+        let is_repeated = self.is_repeated(actor, conversation, turn, &input).await?;
+        let accepted = self.admit(actor, conversation, input, is_repeated).await?;
+        let posted = Posted { turn: turn.clone(), accepted };
+        for _ in 0..POST_ATTEMPTS_MAX {
+            let posted = Box::new(posted.clone());
+            let message = |reply| ConversationMessage::Post(posted, reply);
+            match self.ask(conversation, actor, message).await {
+                Ok(answer) => return answer,
+                // The actor rested or died with the turn in its mailbox: the next one takes it.
+                Err(PostError::Unavailable { .. }) if !self.inner.in_flight.is_closed() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(PostError::unavailable("the conversation is being restarted"))
+    }
+
+    /// Whether a turn that needs more than words to be admitted was accepted before. Then it was admitted once, and
+    /// what has changed since does not stand between its sender and its answer.
+    async fn is_repeated(
+        &self,
+        actor: &ActorContext,
+        conversation: &ConversationId,
+        turn: &TurnId,
+        input: &TurnInput,
+    ) -> Result<bool, PostError> {
+        if input.response.is_none() && input.origin.is_none() {
+            return Ok(false);
+        }
+        let key =
+            turnframe_runtime::key::turn(conversation, turn).map_err(PostError::unavailable)?;
+        let found = self.inner.shared.ledger.find_key(&actor.account, &key).await;
+        Ok(found.map_err(PostError::unavailable)?.is_some())
     }
 
     /// Checks a turn before anything is written for it.
@@ -208,6 +217,7 @@ impl System {
         actor: &ActorContext,
         conversation: &ConversationId,
         input: TurnInput,
+        is_repeated: bool,
     ) -> Result<TurnAccepted, PostError> {
         let subject = actor.subject().map_err(PostError::unavailable)?;
         let known = |value: String| Personal::known(subject.clone(), value);
@@ -217,10 +227,10 @@ impl System {
         if let Some(text) = &input.text {
             Message::new(text.clone())?;
         }
-        if let Some(origin) = &input.origin {
+        if let Some(origin) = input.origin.as_ref().filter(|_| !is_repeated) {
             self.admit_origin(actor, origin).await?;
         }
-        if let Some(response) = &input.response {
+        if let Some(response) = input.response.as_ref().filter(|_| !is_repeated) {
             self.admit_click(actor, conversation, response).await?;
         }
         let click = input.response.map(|response| ClickRecord {
@@ -363,11 +373,7 @@ impl System {
         inner.in_flight.close();
         inner.passivation.abort();
         let patience = inner.shared.limits.shutdown;
-        let drained = async {
-            inner.registries.conversations.drain().await;
-            inner.registries.cases.drain().await;
-        };
-        if tokio::time::timeout(patience, drained).await.is_err() {
+        if tokio::time::timeout(patience, inner.registries.conversations.finish()).await.is_err() {
             tracing::warn!("some turns were left unfinished; the next start resumes them");
         }
         let sweeping = match inner.sweeping.lock() {
@@ -376,6 +382,13 @@ impl System {
         };
         for sweeping in sweeping {
             sweeping.stop(patience).await;
+        }
+        let closed = async {
+            inner.registries.conversations.close().await;
+            inner.registries.cases.close().await;
+        };
+        if tokio::time::timeout(patience, closed).await.is_err() {
+            tracing::warn!("some actors did not end in time");
         }
         inner.shared.writer.stop().await;
         inner.root.stop(None);
@@ -437,14 +450,46 @@ fn registries(shared: &Arc<Shared>, root: &Root, ids: &IdSource) -> Registries {
     Registries { conversations, cases }
 }
 
-/// Asks idle actors to rest, again and again.
+/// Asks idle actors to rest, and wakes conversations whose turns were forgotten, again and again.
 async fn passivate(shared: Arc<Shared>, registries: Registries) {
     loop {
         tokio::time::sleep(shared.limits.sweep).await;
         let idle = i64::try_from(shared.limits.idle.as_micros()).unwrap_or(i64::MAX);
         let now = shared.ids().now().as_micros();
-        let since = turnframe_core::source::Timestamp::from_micros(now.saturating_sub(idle));
+        let since = Timestamp::from_micros(now.saturating_sub(idle));
         registries.conversations.ask_idle(since, || ConversationMessage::RestIfIdle);
         registries.cases.ask_idle(since, || crate::case::CaseMessage::RestIfIdle);
+        let forgotten = i64::try_from(shared.limits.turn_forgotten.as_micros()).unwrap_or(i64::MAX);
+        let forgotten = Timestamp::from_micros(now.saturating_sub(forgotten));
+        if let Err(error) = resume_unfinished(&shared, &registries, Some(forgotten)).await {
+            tracing::warn!(%error, "unfinished turns could not be looked for");
+        }
+    }
+}
+
+/// Wakes every conversation that has an unfinished turn; where a moment is given, one that arrived before it.
+async fn resume_unfinished(
+    shared: &Shared,
+    registries: &Registries,
+    arrived_by: Option<Timestamp>,
+) -> Result<(), ReadError> {
+    let mut query = MarkQuery { due_by: arrived_by, ..MarkQuery::of(MarkKind::Turn) };
+    loop {
+        let page = shared.ledger.marks(query.clone()).await?;
+        query.after = page.last().map(|last| (last.account.clone(), last.key.clone()));
+        let is_last = page.len() < MARK_PAGE_MAX;
+        let conversations = page.into_iter().filter_map(|mark| match mark.stream {
+            StreamName::Conversation(id) => Some((mark.account, id)),
+            StreamName::Case(_) | StreamName::Effect(_) => None,
+        });
+        let wake = |key| async move {
+            if let Err(error) = registries.conversations.wake(&key).await {
+                tracing::error!(%error, "an unfinished turn could not be resumed yet");
+            }
+        };
+        stream::iter(conversations).for_each_concurrent(WAKE_AT_ONCE_MAX, wake).await;
+        if is_last {
+            return Ok(());
+        }
     }
 }

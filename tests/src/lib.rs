@@ -2,10 +2,15 @@
 
 #![expect(
     clippy::missing_panics_doc,
+    clippy::panic,
     reason = "this is a harness: whatever does not work fails the test that stands on it"
 )]
 
+pub mod altered;
 pub mod canonical;
+pub mod crash;
 pub mod desk;
+pub mod gate;
 pub mod matrix;
+pub mod reading;
 pub mod world;

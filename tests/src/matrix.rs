@@ -40,12 +40,12 @@ pub struct End {
 /// When a run ends otherwise than the clean one, a key was acted on twice, or a boundary was never struck.
 pub fn play(make: impl Fn() -> World, steps: &[Step], compare: impl Fn(&CrashPoint, &End, &End)) {
     let world = make();
-    let clean = Run::new(&world, steps).to_the_end(None);
+    let clean = Run::new(&world, steps).run_to_the_end(None);
     let mut coverage = Coverage::of(&clean.boundaries);
     assert!(coverage.points().len() > 2 * steps.len(), "a scenario has boundaries");
     for point in coverage.points().to_vec() {
         let world = make();
-        let crashed = Run::new(&world, steps).to_the_end(Some(&point));
+        let crashed = Run::new(&world, steps).run_to_the_end(Some(&point));
         assert!(world.airline.repeated().is_empty(), "{point}: an effect happened twice");
         coverage.note(crashed.struck.clone());
         compare(&point, &clean.end, &crashed.end);
@@ -95,7 +95,7 @@ impl<'a> Run<'a> {
         Self { world, steps, done: 0, posted: BTreeMap::new(), cards: BTreeMap::new() }
     }
 
-    fn to_the_end(mut self, point: Option<&CrashPoint>) -> Finished {
+    fn run_to_the_end(mut self, point: Option<&CrashPoint>) -> Finished {
         let mut struck = None;
         if let Some(point) = point {
             let runtime = runtime();

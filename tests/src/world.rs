@@ -1,11 +1,13 @@
 //! What outlives a process: the ledger, the clock, the remote. And the process itself.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tempfile::TempDir;
 use turnframe_actors::{Limits, PostError, System, SystemParts, TurnInput};
 use turnframe_core::block::{AssistantTurn, ResponseBlock};
+use turnframe_core::canonical::Digest;
 use turnframe_core::context::ActorContext;
 use turnframe_core::id::{CaseRef, ConversationId, InteractionId, TurnId};
 use turnframe_core::interaction::{InteractionResponse, InteractionView};
@@ -14,7 +16,7 @@ use turnframe_core::registry::WorkflowRegistry;
 use turnframe_core::source::IdSource;
 use turnframe_ledger::memory::MemoryLedger;
 use turnframe_ledger::open::{Opened, open};
-use turnframe_ledger::snapshot::MemorySnapshots;
+use turnframe_ledger::snapshot::{MemorySnapshots, SnapshotStore};
 use turnframe_ledger::{
     Entry, EntryKind, EventLedger, MarkKind, MarkQuery, PartitionId, Position, StreamName, Version,
 };
@@ -39,6 +41,11 @@ pub enum Backend {
     Sqlite,
 }
 
+impl Backend {
+    /// Every backend that needs no server.
+    pub const ALL: [Self; 2] = [Self::Memory, Self::Sqlite];
+}
+
 enum Storage {
     Memory(Opened),
     Sqlite(TempDir),
@@ -47,6 +54,8 @@ enum Storage {
 /// What outlives a process.
 pub struct World {
     storage: Storage,
+    /// Stands in for the snapshots of the storage, where a test has its own.
+    pub snapshots: Option<Arc<dyn SnapshotStore>>,
     /// Moves only when a test moves it.
     pub clock: Arc<ManualClock>,
     /// Ids and salts.
@@ -87,25 +96,49 @@ impl World {
         };
         Self {
             storage,
+            snapshots: None,
             ids: IdSource::new(clock.clone(), Arc::new(SeededEntropy::new(7))),
             clock,
             registry: turnframe_travel::registry(),
             interpreter,
             narrator: None,
             airline,
-            limits: Limits { snapshot_entries_min: 1, ..Limits::default() },
+            limits: Limits {
+                snapshot_entries_min: 1,
+                sweep: Duration::from_millis(20),
+                ..Limits::default()
+            },
         }
     }
 
     /// The ledger and the snapshots, opened as a process does.
     pub async fn open(&self) -> Opened {
-        match &self.storage {
+        let opened = match &self.storage {
             Storage::Memory(opened) => opened.clone(),
-            Storage::Sqlite(directory) => {
-                let path = directory.path().join("world.db");
+            Storage::Sqlite(_) => {
+                let path = self.path().expect("a file");
                 open(path.to_str().expect("UTF-8")).await.expect("the ledger opens")
             }
+        };
+        let snapshots = self.snapshots.clone().unwrap_or(opened.snapshots);
+        Opened { snapshots, ..opened }
+    }
+
+    /// The file of the ledger, where there is one.
+    #[must_use]
+    pub fn path(&self) -> Option<PathBuf> {
+        match &self.storage {
+            Storage::Memory(_) => None,
+            Storage::Sqlite(directory) => Some(directory.path().join("world.db")),
         }
+    }
+
+    /// Shuts a process down and starts another one on what it left.
+    pub async fn restart(&self, process: Process) -> Process {
+        let (actor, conversation) = (process.actor.clone(), process.conversation.clone());
+        process.system.shutdown().await;
+        drop((process.faults, process.remote));
+        Process { actor, conversation, ..self.start().await }
     }
 
     /// Loses everything that may be lost: snapshots. What is left is the ledger.
@@ -286,8 +319,13 @@ impl Process {
         page.items.into_iter().map(|item| shown(item.content)).collect()
     }
 
-    /// Everything that is true at the end: transcript, cards, and the view of every case, with ids renamed.
+    /// Everything that is true at the end, with ids renamed.
     pub async fn end_state(&self) -> String {
+        crate::canonical::rename(&self.state().await)
+    }
+
+    /// Everything that can be seen: transcript, cards, and the view of every case.
+    pub async fn state(&self) -> String {
         let mut views = Vec::new();
         for case in self.cases().await {
             views.push(
@@ -299,7 +337,7 @@ impl Process {
             "cards": self.cards().await,
             "views": views,
         });
-        crate::canonical::rename(&serde_json::to_string_pretty(&end).expect("JSON"))
+        serde_json::to_string_pretty(&end).expect("JSON")
     }
 
     /// The cases of the account that have entries, in order of their ids.
@@ -330,6 +368,11 @@ impl Process {
             }
             entries.extend(page);
         }
+    }
+
+    /// The place and the chain hash of every entry of the account: equal exactly where nothing was written.
+    pub async fn chain(&self) -> Vec<(Position, Digest)> {
+        self.entries().await.iter().map(|entry| (entry.position, entry.chain)).collect()
     }
 
     /// The kinds of every entry of the account.

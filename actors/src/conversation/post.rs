@@ -93,6 +93,24 @@ impl ConversationActor {
         }
     }
 
+    /// Answers those who wait for a turn that was answered by another owner.
+    pub(super) async fn answer_from_ledger(&self, turn: &TurnId, state: &mut ConversationState) {
+        let Some(waiting) = state.waiting.remove(turn) else { return };
+        let stored = match turnframe_runtime::key::turn(self.conversation(), turn) {
+            Ok(key) => self.shared.ledger.find_key(self.account(), &key).await,
+            Err(_) => Ok(None),
+        };
+        let answer = match stored {
+            Ok(Some(record)) => self.stored_answer(turn, None, &record.entry).await,
+            Ok(None) => Ok(None),
+            Err(error) => Err(PostError::unavailable(error)),
+        };
+        let again = || Err(PostError::unavailable("the answer could not be read; ask again"));
+        for reply in waiting {
+            drop(reply.send(answer.clone().and_then(|answer| answer.map_or_else(again, Ok))));
+        }
+    }
+
     /// A turn that was accepted before: its stored answer, or a place among those who wait for it.
     async fn repeated(
         &self,
@@ -100,6 +118,24 @@ impl ConversationActor {
         original: &EntryRef,
         state: &mut ConversationState,
     ) -> Result<Accepted, PostError> {
+        match self.stored_answer(&posted.turn, Some(&posted.accepted), original).await? {
+            Some(answer) => Ok(Accepted::Answered(answer)),
+            None => {
+                // Accepted and unanswered, and not in this fold: another owner wrote meanwhile.
+                self.reload(state).await.map_err(PostError::unavailable)?;
+                Ok(Accepted::Unanswered)
+            }
+        }
+    }
+
+    /// The stored answer of a turn, read forward from the entry that accepted it; checks that the turn has the
+    /// content that is posted now.
+    async fn stored_answer(
+        &self,
+        turn: &TurnId,
+        posted: Option<&TurnAccepted>,
+        original: &EntryRef,
+    ) -> Result<Option<Arc<AssistantTurn>>, PostError> {
         let before = Version(original.version.0.saturating_sub(1));
         let mut after = before;
         loop {
@@ -108,26 +144,24 @@ impl ConversationActor {
             let page = page.map_err(PostError::unavailable)?;
             for entry in &page {
                 after = entry.version;
-                if entry.id == original.id {
+                if let Some(posted) = posted.filter(|_| entry.id == original.id) {
                     let accepted: TurnAccepted =
                         entry.body.open().map_err(PostError::unavailable)?;
-                    same_content(&accepted, &posted.accepted)?;
+                    same_content(&accepted, posted)?;
                 }
-                let is_answer = entry.kind == EntryKind::TurnAnswered
-                    && entry.turn.as_ref() == Some(&posted.turn);
+                let is_answer =
+                    entry.kind == EntryKind::TurnAnswered && entry.turn.as_ref() == Some(turn);
                 if is_answer {
                     let answered: TurnAnswered =
                         entry.body.open().map_err(PostError::unavailable)?;
-                    return Ok(Accepted::Answered(Arc::new(answered.answer)));
+                    return Ok(Some(Arc::new(answered.answer)));
                 }
             }
             if page.len() < PAGE_MAX {
                 break;
             }
         }
-        // Accepted and unanswered, and not in this fold: another owner wrote meanwhile.
-        self.reload(state).await.map_err(PostError::unavailable)?;
-        Ok(Accepted::Unanswered)
+        Ok(None)
     }
 
     /// Answers all who wait for a turn.

@@ -9,8 +9,8 @@ use tokio::sync::oneshot;
 use turnframe_core::block::{
     ActReport, AssistantTurn, NoticeSeverity, ResponseBlock, ServerNotice,
 };
-use turnframe_core::id::{AccountId, CaseRef, TurnId};
-use turnframe_core::plan::ActOutcome;
+use turnframe_core::id::{AccountId, CaseRef, CaseRevision, TurnId};
+use turnframe_core::plan::{ActOutcome, Disposition};
 use turnframe_runtime::compose::words::{NoticeCode, NoticeDetails, notice};
 use turnframe_runtime::execute::CaseJob;
 use turnframe_runtime::fold::conversation::UnfinishedTurn;
@@ -46,9 +46,10 @@ impl ConversationActor {
         let recorder = ToActor(myself.clone());
         let (shared, myself) = (self.shared.clone(), myself.clone());
         let id = turn.turn.clone();
-        let pause = match state.attempts {
+        let longest = shared.limits.turn_backoff_max;
+        let pause = match state.tries {
             0 => None,
-            tried => Some(shared.limits.turn_backoff * (1 << tried.min(10))),
+            tried => Some((shared.limits.turn_backoff * (1 << tried.min(16))).min(longest)),
         };
         let task = tokio::spawn(async move {
             if let Some(pause) = pause {
@@ -56,8 +57,8 @@ impl ConversationActor {
             }
             let id = turn.turn.clone();
             let run = shared.engine.run(&context, turn, &cases, &recorder);
-            let panicked = |_| Err(TurnError::Record(RecordError("the turn panicked".to_owned())));
-            let result = AssertUnwindSafe(run).catch_unwind().await.unwrap_or_else(panicked);
+            let result = AssertUnwindSafe(run).catch_unwind().await;
+            let result = result.unwrap_or(Err(TurnError::Panicked));
             // The actor is gone: its successor resumes the turn.
             drop(myself.send_message(ConversationMessage::Finished(id, Box::new(result))));
         });
@@ -78,7 +79,7 @@ impl ConversationActor {
         }
         match result {
             Ok(answer) => {
-                (state.running, state.attempts) = (None, 0);
+                (state.running, state.tries, state.failures) = (None, 0, 0);
                 Self::answer(state, &turn, answer);
                 if state.has_held_news {
                     state.has_held_news = false;
@@ -86,15 +87,26 @@ impl ConversationActor {
                 }
             }
             Err(error) => {
-                tracing::warn!(%turn, %error, tried = state.attempts + 1, "a turn stopped");
-                state.attempts += 1;
-                if state.attempts >= self.shared.limits.turn_attempts_max {
-                    self.give_up(&turn, state).await;
-                }
+                tracing::warn!(%turn, %error, "a turn stopped");
+                self.stopped(&turn, &error, state).await;
                 state.running = None;
             }
         }
         self.run_next(myself, state);
+    }
+
+    /// A turn stopped. What was away is waited for as long as it takes; what fails the same way again and again is
+    /// given up. A turn that somebody else has answered meanwhile is answered from the ledger.
+    async fn stopped(&self, turn: &TurnId, error: &TurnError, state: &mut ConversationState) {
+        state.tries += 1;
+        if !state.fold.unfinished.iter().any(|unfinished| unfinished.turn == *turn) {
+            (state.tries, state.failures) = (0, 0);
+            return self.answer_from_ledger(turn, state).await;
+        }
+        state.failures += u32::from(!error.is_transient());
+        if state.failures >= self.shared.limits.turn_attempts_max {
+            self.give_up(turn, state).await;
+        }
     }
 
     /// Ends a turn that cannot be finished. What it committed stays committed, and the words say no more than
@@ -111,7 +123,7 @@ impl ConversationActor {
         match self.record(turn, TurnRecord::Answered(Box::new(answered)), state).await {
             Ok(()) => {
                 tracing::error!(%turn, "a turn was given up; an operator has to look at it");
-                state.attempts = 0;
+                (state.tries, state.failures) = (0, 0);
                 Self::answer(state, turn, answer);
             }
             Err(error) => {
@@ -129,7 +141,11 @@ fn given_up(turn: &UnfinishedTurn) -> AssistantTurn {
         id: act.id,
         source: act.source,
         operation: act.operation.clone(),
-        outcome: ActOutcome::Failed { code: "turn_given_up".to_owned() },
+        // What a step came to may be on the record already: this says neither that it ran nor that it did not.
+        outcome: match &act.disposition {
+            Disposition::Final(outcome) => outcome.clone(),
+            Disposition::Step(_) => ActOutcome::Unreported,
+        },
     });
     let code = NoticeCode::TurnGivenUp;
     let text = notice(code, &NoticeDetails::default(), &turn.accepted.actor.locale);
@@ -153,12 +169,23 @@ impl CaseRoutes {
         case: &CaseRef,
         message: impl FnOnce(oneshot::Sender<T>) -> CaseMessage,
     ) -> Result<T, CaseError> {
-        let failed = |reason: String| CaseError { case: case.clone(), reason };
+        let failed = |reason, is_transient| CaseError { case: case.clone(), reason, is_transient };
         let (reply, answer) = oneshot::channel();
         let key = (account.clone(), case.clone());
         let sent = self.0.send(&key, message(reply)).await;
-        sent.map_err(|error| failed(error.to_string()))?;
-        answer.await.map_err(|_| failed("the case gave no answer".to_owned()))
+        sent.map_err(|error| failed(error.to_string(), error.is_transient()))?;
+        // It panicked over this very message, or it is being started again.
+        answer.await.map_err(|_| failed("the case gave no answer".to_owned(), false))
+    }
+
+    /// A case as it stood at a revision.
+    pub(crate) async fn open_at(
+        &self,
+        account: &AccountId,
+        case: &CaseRef,
+        revision: CaseRevision,
+    ) -> Result<OpenCase, CaseError> {
+        self.ask(account, case, |reply| CaseMessage::OpenAt(revision, reply)).await?
     }
 }
 

@@ -3,17 +3,17 @@
 //! The payload is immutable and hashed; what an option means is stored on the server and never sent by a
 //! client (I7). A card's life is one total transition function, used live and on replay.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::canonical::{CanonicalError, Digest, Json, to_bytes, to_hex};
+use crate::canonical::{CanonicalError, Digest, Hasher, Json, to_bytes, to_hex};
 use crate::id::{
     CaseRef, CaseRevision, ConversationId, InteractionId, OperationRef, OptionId, SlotName,
     SubjectId, TopicKey, TurnId, WorkflowKey,
 };
 use crate::operation::SlotValue;
-use crate::personal::Personal;
+use crate::personal::{self, Personal};
 use crate::policy::RiskClass;
 use crate::source::IdSource;
 use crate::text::Text;
@@ -294,8 +294,9 @@ pub struct Interaction {
     pub revision: CaseRevision,
     /// What it asks.
     pub payload: InteractionPayload,
-    /// Keeps a short payload from being guessed from its hash; erased with its subject.
-    pub salt: Personal<String>,
+    /// One of the actor and one of each person the payload names. They keep a short payload from being guessed from
+    /// its hash; an erasure of any of them takes a salt away, and with it the way back to what was erased.
+    pub salts: Vec<Personal<String>>,
     /// The salted hash of the payload, recorded in the origin of what it authorises.
     pub payload_hash: Digest,
 }
@@ -311,12 +312,12 @@ pub struct CardContext<'a> {
     pub case: Option<&'a CaseRef>,
     /// The revision it is drawn from.
     pub revision: CaseRevision,
-    /// Whose data its salt is.
+    /// For whom it is drawn.
     pub subject: &'a SubjectId,
 }
 
 impl Interaction {
-    /// Draws a card: gives it an id and hashes what it says under a salt of its own.
+    /// Draws a card: gives it an id and hashes what it says under salts of its own.
     ///
     /// # Errors
     /// [`CanonicalError`] when the payload has no canonical form.
@@ -325,24 +326,26 @@ impl Interaction {
         context: &CardContext<'_>,
         ids: &IdSource,
     ) -> Result<Self, CanonicalError> {
-        let salt = to_hex(&ids.bytes::<16>());
+        let mut subjects = BTreeSet::from([context.subject.clone()]);
+        personal::subjects(&serde_json::to_value(&payload)?, &mut subjects);
+        let salt = |subject| Personal::known(subject, to_hex(&ids.bytes::<16>()));
+        let salts: Vec<_> = subjects.into_iter().map(salt).collect();
         Ok(Self {
             id: ids.interaction(),
             conversation: context.conversation.clone(),
             turn: context.turn.clone(),
             case: context.case.cloned(),
             revision: context.revision,
-            payload_hash: hash(&salt, &payload)?,
-            salt: Personal::known(context.subject.clone(), salt),
+            payload_hash: hash(&salts, &payload)?.unwrap_or(Digest::ZERO),
+            salts,
             payload,
         })
     }
 
-    /// Whether the payload is the one that was hashed. A card whose salt was erased cannot say.
+    /// Whether the payload is the one that was hashed. A card of which a salt was erased cannot say.
     #[must_use]
     pub fn is_intact(&self) -> bool {
-        let Some(salt) = self.salt.value() else { return false };
-        hash(salt, &self.payload).is_ok_and(|hash| hash == self.payload_hash)
+        hash(&self.salts, &self.payload).is_ok_and(|hash| hash == Some(self.payload_hash))
     }
 
     /// What a client sees: no command, no salt.
@@ -365,8 +368,18 @@ impl Interaction {
     }
 }
 
-fn hash(salt: &str, payload: &InteractionPayload) -> Result<Digest, CanonicalError> {
-    Ok(Digest::of("tf.card.1", &[salt.as_bytes(), &to_bytes(payload)?]))
+/// The hash of a payload under its salts; none where one was erased.
+fn hash(
+    salts: &[Personal<String>],
+    payload: &InteractionPayload,
+) -> Result<Option<Digest>, CanonicalError> {
+    let mut hasher = Hasher::new("tf.card.1");
+    for salt in salts {
+        let Some(value) = salt.value() else { return Ok(None) };
+        hasher.part(value.as_bytes());
+    }
+    hasher.part(&to_bytes(payload)?);
+    Ok(Some(hasher.finish()))
 }
 
 /// A card as a client sees it.
@@ -418,6 +431,44 @@ pub struct InteractionResponse {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::ids;
+
+    #[test]
+    fn erasing_anybody_a_card_names_takes_the_way_back_from_its_hash() {
+        let ids = ids();
+        let name = |text: &str| text.parse::<SubjectId>().expect("subject");
+        let traveller = Personal::known(name("s-ada"), "Ada Ferri".to_owned());
+        let payload = InteractionPayload {
+            kind: InteractionKind::Boolean,
+            requirement: None,
+            operation: None,
+            continuation: None,
+            title: Text::new().personal(&traveller),
+            lines: Vec::new(),
+            options: Vec::new(),
+            risk: RiskClass::Low,
+            independent: false,
+        };
+        let (speaker, turn) = (name("s-speaker"), "t".parse().expect("turn"));
+        let context = CardContext {
+            conversation: &"c".parse().expect("conversation"),
+            turn: &turn,
+            case: None,
+            revision: CaseRevision::NONE,
+            subject: &speaker,
+        };
+        let card = Interaction::draw(payload, &context, &ids).expect("drawn");
+        assert!(card.is_intact());
+        for subject in ["s-ada", "s-speaker"] {
+            let sealed = crate::personal::Sealed::seal(&card, &ids).expect("sealed");
+            let mut erased = sealed.clone();
+            assert!(erased.erase(&name(subject)));
+            let erased: Interaction = erased.open().expect("opened");
+            assert!(!erased.is_intact(), "{subject}");
+            let salt_is_left = |salt: &Personal<String>| salt.value().is_some();
+            assert!(!erased.salts.iter().all(salt_is_left), "{subject}");
+        }
+    }
 
     #[test]
     fn the_first_resolution_of_a_card_stands() {

@@ -8,6 +8,8 @@
 //! In memory and in HTTP a personal value is `{"$personal":{"subject":…,"value":…}}`; in sealed facts it is
 //! `{"$personal":n}`, the n-th part. Keys that start with `$` are reserved, and sealing refuses others.
 
+use std::collections::BTreeSet;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -282,6 +284,20 @@ fn restore(value: &mut Value, parts: &[Part]) -> Result<(), SealError> {
             let inner = Inner::<Value> { subject: part.subject.clone(), value: known.transpose()? };
             map.insert(MARKER.to_owned(), serde_json::to_value(inner)?);
             Ok(())
+        }
+    }
+}
+
+/// Everybody whom a value names as the subject of a personal value.
+pub(crate) fn subjects(value: &Value, found: &mut BTreeSet<SubjectId>) {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        Value::Array(items) => items.iter().for_each(|item| subjects(item, found)),
+        Value::Object(map) => {
+            let named = map.get(MARKER).and_then(|inner| inner.get("subject"));
+            let named = named.and_then(Value::as_str).and_then(|name| SubjectId::new(name).ok());
+            found.extend(named);
+            map.values().for_each(|field| subjects(field, found));
         }
     }
 }

@@ -177,6 +177,13 @@ pub enum ActOutcome {
         /// What is wrong with it.
         why: ValueError,
     },
+    /// The words beside the click could not be read, and they may have forbidden it.
+    WordsUnread {
+        /// The card, which stays open.
+        card: InteractionId,
+    },
+    /// The turn was given up before it was known what became of this act; the record says so.
+    Unreported,
     /// The system failed; nothing was changed by this act.
     Failed {
         /// A stable code.
@@ -338,8 +345,10 @@ pub struct CaseExpectation {
 pub struct ExecutionPlan {
     /// The moment that every decision of this turn is made at.
     pub now: Timestamp,
-    /// Every act with exactly one disposition, in order.
+    /// Every act with exactly one disposition, in order of their ids.
     pub acts: Vec<PlannedAct>,
+    /// The acts in the order in which they run: a correction runs in the place of what it corrects.
+    pub order: Vec<ActId>,
     /// Every question with exactly one answer.
     pub questions: Vec<PlannedQuestion>,
     /// Words of prohibitions that were heard.
@@ -366,12 +375,13 @@ pub struct ClosedChoice {
 }
 
 impl ExecutionPlan {
-    /// The steps of a case in order.
+    /// The steps of a case in the order in which they run.
     pub fn steps<'a>(
         &'a self,
         case: &'a CaseRef,
     ) -> impl Iterator<Item = (&'a PlannedAct, &'a Step)> {
-        self.acts.iter().filter_map(move |act| match &act.disposition {
+        let by_id = |id: &ActId| self.acts.iter().find(|act| act.id == *id);
+        self.order.iter().filter_map(by_id).filter_map(move |act| match &act.disposition {
             Disposition::Step(step) if step.case == *case => Some((act, step)),
             Disposition::Step(_) | Disposition::Final(_) => None,
         })

@@ -47,6 +47,7 @@ pub struct Target {
 pub struct TargetTable {
     account: AccountId,
     targets: Vec<Target>,
+    is_cut: bool,
 }
 
 /// What a mention means.
@@ -64,7 +65,13 @@ impl TargetTable {
     /// An empty table of an account.
     #[must_use]
     pub fn new(account: AccountId) -> Self {
-        Self { account, targets: Vec::new() }
+        Self { account, targets: Vec::new(), is_cut: false }
+    }
+
+    /// Notes that the actor has more cases than stand here. From now on a single match is asked about too: another
+    /// of the same name may be among those that were left out, and the newest is not preferred (I8).
+    pub fn cut(&mut self) {
+        self.is_cut = true;
     }
 
     /// Adds a case under its label and aliases and mints its token.
@@ -99,22 +106,23 @@ impl TargetTable {
     pub fn by_mention(&self, mention: &str, admits: impl Fn(&CaseRef) -> bool) -> Resolution {
         let mention = fold(mention);
         let named = |target: &&Target| target.names.contains(&mention) && admits(&target.case);
-        resolution(self.targets.iter().filter(named).map(|target| target.case.clone()).collect())
+        self.resolution(self.targets.iter().filter(named))
     }
 
     /// What an act without a target means: the only open case that a predicate admits.
     #[must_use]
     pub fn unstated(&self, admits: impl Fn(&CaseRef) -> bool) -> Resolution {
         let open = |target: &&Target| target.is_open && admits(&target.case);
-        resolution(self.targets.iter().filter(open).map(|target| target.case.clone()).collect())
+        self.resolution(self.targets.iter().filter(open))
     }
-}
 
-fn resolution(mut cases: Vec<CaseRef>) -> Resolution {
-    match cases.len() {
-        0 => Resolution::Missing,
-        1 => Resolution::One(cases.remove(0)),
-        _ => Resolution::Ambiguous(cases),
+    fn resolution<'a>(&self, found: impl Iterator<Item = &'a Target>) -> Resolution {
+        let mut cases: Vec<CaseRef> = found.map(|target| target.case.clone()).collect();
+        match cases.len() {
+            0 => Resolution::Missing,
+            1 if !self.is_cut => Resolution::One(cases.remove(0)),
+            _ => Resolution::Ambiguous(cases),
+        }
     }
 }
 
@@ -156,6 +164,15 @@ mod tests {
         assert_eq!(table.by_mention("red", any), Resolution::Missing);
         assert_eq!(table.by_mention("Red Bux", any), Resolution::Missing);
         assert_eq!(table.by_mention("", any), Resolution::Missing);
+        assert_eq!(table.unstated(any), Resolution::Ambiguous(cases));
+    }
+
+    #[test]
+    fn i8_where_the_list_was_cut_a_single_match_is_asked_about_too() {
+        let (mut table, cases) = table(&[&["red box"]]);
+        table.cut();
+        let any = |_: &CaseRef| true;
+        assert_eq!(table.by_mention("red box", any), Resolution::Ambiguous(cases.clone()));
         assert_eq!(table.unstated(any), Resolution::Ambiguous(cases));
     }
 

@@ -315,6 +315,9 @@ impl Check<'_> {
             let (workflow, topic) = (question.workflow.clone(), question.topic.clone());
             return Err(UnderstandingError::Topic(workflow, topic));
         }
+        if matches!(question.target, ProposedTarget::New(_)) {
+            return Err(UnderstandingError::Handle);
+        }
         self.target(acts, &question.workflow, &question.target)
     }
 

@@ -43,7 +43,8 @@ impl Known {
         // Case ids are time-ordered: newest first.
         self.cases.sort_by_key(|case| std::cmp::Reverse(case.case));
         self.cases.dedup();
-        self.cases.truncate(CANDIDATES_MAX);
+        // One more than a turn takes says that there are more.
+        self.cases.truncate(CANDIDATES_MAX + 1);
     }
 }
 

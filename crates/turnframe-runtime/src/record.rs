@@ -230,7 +230,8 @@ pub struct FactKey {
 
 impl std::fmt::Display for FactKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}", self.version.0, self.entry)
+        // Padded, so that the facts of a stream sort in the order in which they were stated.
+        write!(f, "{:012}:{}", self.version.0, self.entry)
     }
 }
 

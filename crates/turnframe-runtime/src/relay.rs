@@ -88,6 +88,7 @@ pub fn job_of(
         act: None,
         operation: None,
         key: key::relay(fact.id)?,
+        act_key: None,
         facts: vec![effect.to_string()],
         step: Step::on(requested.case.clone(), action),
     };

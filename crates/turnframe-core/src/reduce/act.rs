@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::target::Target;
 use super::{Draft, Reducer, act_id};
 use crate::id::{CaseRef, InteractionId, OperationRef, OptionId, SlotName};
-use crate::interaction::{Continuation, Interaction, InteractionStatus, OptionMeaning};
+use crate::interaction::{Continuation, InteractionStatus, OptionMeaning};
 use crate::operation::{OperationSpec, SlotValue};
 use crate::personal::Personal;
 use crate::plan::{ActId, ActOutcome, Action, ClosedChoice, Disposition, Step};
@@ -197,10 +197,7 @@ impl Reducer<'_> {
         card: Option<InteractionId>,
         option: &OptionId,
     ) -> Erasure<Disposition> {
-        let offers = |open: &&Interaction| open.payload.option(option).is_some();
-        let named = |open: &&Interaction| card.is_none_or(|card| open.id == card);
-        let found: Vec<&Interaction> = self.open_cards().filter(offers).filter(named).collect();
-        let card = match found.as_slice() {
+        let card = match self.offering(card, option).as_slice() {
             [] => return Ok(Disposition::Final(ActOutcome::NoCard)),
             [card] => *card,
             several => {
@@ -208,6 +205,9 @@ impl Reducer<'_> {
                 return Ok(Disposition::Final(ActOutcome::AmbiguousCard { cards }));
             }
         };
+        if let Some(by) = self.answered.get(&card.id) {
+            return Ok(Disposition::Final(ActOutcome::Superseded { by: *by }));
+        }
         if card.payload.risk >= RiskClass::High {
             return Ok(Disposition::Final(ActOutcome::NeedsClick { card: card.id }));
         }
@@ -225,6 +225,10 @@ impl Reducer<'_> {
                 if policy.requires_click() {
                     return Ok(Disposition::Final(ActOutcome::NeedsClick { card: card.id }));
                 }
+                if policy.is_submission() && self.forbids_submissions() {
+                    return Ok(Disposition::Final(ActOutcome::Prohibited));
+                }
+                self.answered.insert(card.id, act_id(index));
                 self.try_out(&case, command)?;
                 let (turn, act) = (self.input.turn.clone(), act_id(index));
                 let origin = CommandOrigin::DirectUserAct { turn, act };
@@ -234,6 +238,7 @@ impl Reducer<'_> {
             }
             Some(OptionMeaning::Decline) => {
                 self.touch(&case)?;
+                self.answered.insert(card.id, act_id(index));
                 let status = InteractionStatus::Declined;
                 let action = Action::Close { card: card.id, status, option: Some(option.clone()) };
                 Ok(Disposition::Step(Step::on(case, action)))

@@ -31,7 +31,7 @@ impl Reducer<'_> {
         let step = |action| Disposition::Step(Step::on(case.clone(), action));
         self.touch(case)?;
         let meaning = card.payload.option(option).map(|stored| &stored.meaning);
-        let status = self.standing(click, case, meaning)?;
+        let status = self.standing(click, case);
         if status != InteractionStatus::Active {
             let (card, option) = (Box::new(card.clone()), option.clone());
             return Ok(step(Action::Renew { card, option, status }));
@@ -50,6 +50,7 @@ impl Reducer<'_> {
                 }
             }
             Some(OptionMeaning::Decline) => {
+                self.answered.insert(card.id, ActId::CLICK);
                 let status = InteractionStatus::Declined;
                 let option = Some(option.clone());
                 Ok(step(Action::Close { card: card.id, status, option }))
@@ -58,41 +59,45 @@ impl Reducer<'_> {
         }
     }
 
+    /// The very command is policed in the state it meets: it may be a submission that is forbidden, and it may weigh
+    /// more by now than the card said.
     fn confirmed(&mut self, click: &Click, case: &CaseRef, command: Json) -> Erasure<Disposition> {
+        let (card, option) = (&click.card, &click.response.option);
+        let workflow = self.workflow(case)?;
+        let policy = workflow.policy(&self.touch(case)?.state, &command)?;
+        if policy.is_submission() && self.forbids_submissions() {
+            return Ok(Disposition::Final(ActOutcome::Prohibited));
+        }
+        let step = |action| Disposition::Step(Step::on(case.clone(), action));
+        self.answered.insert(card.id, ActId::CLICK);
+        if policy.risk > card.payload.risk {
+            let (card, option) = (Box::new(card.clone()), option.clone());
+            let status = InteractionStatus::Invalidated;
+            return Ok(step(Action::Renew { card, option, status }));
+        }
         self.try_out(case, &command)?;
         let origin = CommandOrigin::ConfirmedInteraction {
-            interaction: click.card.id,
-            option: click.response.option.clone(),
-            payload_hash: click.card.payload_hash,
+            interaction: card.id,
+            option: option.clone(),
+            payload_hash: card.payload_hash,
         };
-        let action = Action::Run { command, origin, resolves: Some(click.card.id) };
-        Ok(Disposition::Step(Step::on(case.clone(), action)))
+        Ok(step(Action::Run { command, origin, resolves: Some(card.id) }))
     }
 
-    /// Where the card stands for this click. An open one counts as invalidated when the case or the policy
-    /// moved since it was drawn, or when its payload is not the one that was hashed: the user is asked again.
-    fn standing(
-        &mut self,
-        click: &Click,
-        case: &CaseRef,
-        meaning: Option<&OptionMeaning>,
-    ) -> Erasure<InteractionStatus> {
+    /// Where the card stands for this click. An open one counts as invalidated when the case moved since it was
+    /// drawn, or when its payload is not the one that was hashed: the user is asked again.
+    fn standing(&self, click: &Click, case: &CaseRef) -> InteractionStatus {
         let card = &click.card;
         if click.status != InteractionStatus::Active {
-            return Ok(click.status);
+            return click.status;
         }
         let revision = self.input.cases.get(case).map_or_else(Default::default, |it| it.revision);
         let moved = card.revision != revision && !card.payload.independent;
-        let repoliced = match (meaning, &card.payload.operation) {
-            (Some(OptionMeaning::Execute(command)), Some(_)) => {
-                let workflow = self.workflow(case)?;
-                let policy = workflow.policy(&self.touch(case)?.state, command)?;
-                policy.risk != card.payload.risk
-            }
-            _ => false,
-        };
-        let stands = !moved && !repoliced && card.is_intact();
-        Ok(if stands { InteractionStatus::Active } else { InteractionStatus::Invalidated })
+        if !moved && card.is_intact() {
+            InteractionStatus::Active
+        } else {
+            InteractionStatus::Invalidated
+        }
     }
 
     fn click_on_choice(&mut self, click: &Click) -> Erasure<Disposition> {

@@ -16,7 +16,9 @@ mod target;
 use std::collections::BTreeMap;
 
 use crate::context::ActorContext;
-use crate::id::{CaseRef, CaseRevision, ConversationId, OperationRef, SubjectId, TurnId};
+use crate::id::{
+    CaseRef, CaseRevision, ConversationId, InteractionId, OperationRef, SubjectId, TurnId,
+};
 use crate::interaction::{Interaction, InteractionResponse, InteractionStatus};
 use crate::plan::{
     ActId, ActOutcome, CaseExpectation, ClosedChoice, Disposition, ExecutionPlan, PlannedAct,
@@ -29,6 +31,9 @@ use crate::text::Text;
 use crate::understanding::Understanding;
 use crate::view::Projection;
 use crate::words::WordRange;
+
+/// The most choices between records that are open in a conversation. Past it the oldest is closed.
+pub const CHOICES_MAX: usize = 8;
 
 /// A case as it was gathered for this turn.
 #[derive(Debug, Clone)]
@@ -80,6 +85,8 @@ pub struct TurnInput<'a> {
     pub registry: &'a WorkflowRegistry,
     /// The checked proposal; empty for a click alone.
     pub understanding: &'a Understanding,
+    /// Whether there were words that could not be understood at all.
+    pub words_failed: bool,
     /// The cases that can be named.
     pub targets: &'a TargetTable,
     /// The same cases as they were gathered.
@@ -105,10 +112,12 @@ pub fn reduce(input: &TurnInput<'_>) -> Erasure<ExecutionPlan> {
     reducer.click_precedes_text();
     reducer.correct();
     reducer.reduce_click()?;
-    for index in reducer.order() {
+    reducer.order = reducer.run_order();
+    for index in reducer.order.clone() {
         reducer.reduce_text(index)?;
     }
     reducer.reduce_questions()?;
+    reducer.bound_choices();
     Ok(reducer.finish())
 }
 
@@ -149,6 +158,10 @@ struct Reducer<'a> {
     questions: Vec<PlannedQuestion>,
     choices: Vec<Interaction>,
     closed_choices: Vec<ClosedChoice>,
+    /// Which act of this turn has answered a card already.
+    answered: BTreeMap<InteractionId, ActId>,
+    /// The text acts in the order in which they run.
+    order: Vec<usize>,
 }
 
 impl<'a> Reducer<'a> {
@@ -178,11 +191,13 @@ impl<'a> Reducer<'a> {
             questions: Vec::new(),
             choices: Vec::new(),
             closed_choices: Vec::new(),
+            answered: BTreeMap::new(),
+            order: Vec::new(),
         }
     }
 
     /// Text acts in the order in which they run: a correction runs in the place of what it corrects.
-    fn order(&self) -> Vec<usize> {
+    fn run_order(&self) -> Vec<usize> {
         let mut order = Vec::with_capacity(self.texts.len());
         for index in 0..self.texts.len() {
             let mut act = index;
@@ -238,8 +253,10 @@ impl<'a> Reducer<'a> {
             operation: draft.operation,
             disposition: draft.disposition.unwrap_or_else(unsettled),
         };
+        let click_first = self.click.iter().map(|click| click.id);
         ExecutionPlan {
             now: self.input.now,
+            order: click_first.chain(self.order.iter().map(|index| act_id(*index))).collect(),
             acts: self.click.into_iter().chain(self.texts).map(planned).collect(),
             questions: self.questions,
             prohibitions: self

@@ -3,10 +3,11 @@
 //! Each pass settles what it decides; a later pass finds it settled and leaves it alone.
 
 use super::{Reducer, act_id};
-use crate::id::OperationRef;
+use crate::id::{InteractionId, OperationRef, OptionId};
 use crate::interaction::{Interaction, InteractionStatus, OptionMeaning};
 use crate::plan::{ActId, ActOutcome, Action, ClosedChoice, Disposition, Step};
-use crate::understanding::{CancelTarget, Intent, ProhibitionScope, ProposedAct};
+use crate::policy::RiskClass;
+use crate::understanding::{CancelTarget, Intent, Mood, ProhibitionScope, ProposedAct};
 
 /// The operation an act asks for, where it asks for one.
 pub(super) fn operation_of(act: &ProposedAct) -> Option<&OperationRef> {
@@ -17,12 +18,16 @@ pub(super) fn operation_of(act: &ProposedAct) -> Option<&OperationRef> {
 }
 
 impl<'a> Reducer<'a> {
-    /// A prohibition blocks what it names, also a click's. Submissions are judged when they are policed.
+    /// A prohibition blocks what it names, also a click's and an answer's. What leaves the house is judged
+    /// again when it is policed.
     pub(super) fn forbid(&mut self) {
         for (index, act) in self.input.understanding.acts.iter().enumerate() {
             let forbidden = match &act.intent {
                 Intent::Operate { operation, .. } => self.forbids(Some(operation)),
-                Intent::Answer { .. } => self.forbids(None),
+                Intent::Answer { card, option } => {
+                    let cards = self.offering(*card, option);
+                    cards.iter().any(|card| self.forbids_answer(card, option))
+                }
                 Intent::Cancel(_) => false,
             };
             if forbidden {
@@ -30,13 +35,40 @@ impl<'a> Reducer<'a> {
             }
         }
         let Some(click) = self.input.click else { return };
-        let meaning = click.card.payload.option(&click.response.option).map(|it| &it.meaning);
-        let says_no = matches!(meaning, Some(OptionMeaning::Decline) | None);
-        let operation = operation_on(&click.card);
-        let submission = click.card.payload.risk >= crate::policy::RiskClass::ExternalRegulated;
-        if !says_no && (self.forbids(operation) || submission && self.forbids_submissions()) {
-            self.settle_click(ActOutcome::Prohibited);
+        if says_no(&click.card, &click.response.option) {
+            return;
         }
+        if self.forbids_answer(&click.card, &click.response.option) {
+            self.settle_click(ActOutcome::Prohibited);
+        } else if self.may_be_forbidden(&click.card) {
+            self.settle_click(ActOutcome::WordsUnread { card: click.card.id });
+        }
+    }
+
+    /// Whether an answer to a card is forbidden. A card that names no operation may stand for any (I19).
+    fn forbids_answer(&self, card: &Interaction, option: &OptionId) -> bool {
+        if says_no(card, option) {
+            return false;
+        }
+        let operation = operation_on(card);
+        let names_none = operation.is_none() && card.case.is_some();
+        let any_named = || {
+            self.input
+                .understanding
+                .prohibitions
+                .iter()
+                .any(|prohibition| matches!(prohibition.scope, ProhibitionScope::Operations(_)))
+        };
+        self.forbids(operation)
+            || (names_none && any_named())
+            || (is_submission(card) && self.forbids_submissions())
+    }
+
+    /// Words that could not be read may have forbidden what is clicked beside them (I19): all of it where nothing
+    /// was understood, what leaves the house where a part was not.
+    fn may_be_forbidden(&self, card: &Interaction) -> bool {
+        let unread = !self.input.understanding.unread.is_empty();
+        self.input.words_failed || (unread && is_submission(card))
     }
 
     fn forbids(&self, operation: Option<&OperationRef>) -> bool {
@@ -58,13 +90,19 @@ impl<'a> Reducer<'a> {
         self.input.understanding.prohibitions.iter().any(|it| submissions(&it.scope))
     }
 
-    /// A cancellation takes an act of this message back, or puts an open card away, also one clicked now.
+    /// A cancellation takes an act of this message back, with all that corrects it, or puts an open card away,
+    /// with every answer to it, also one clicked now.
     pub(super) fn cancel(&mut self) {
         for (index, act) in self.input.understanding.acts.iter().enumerate() {
             let Intent::Cancel(target) = &act.intent else { continue };
             match target {
                 CancelTarget::Act(earlier) => {
-                    self.texts[*earlier].settle(ActOutcome::Cancelled { by: act_id(index) });
+                    let root = self.corrected_first(*earlier);
+                    for member in 0..index {
+                        if self.corrected_first(member) == root {
+                            self.texts[member].settle(ActOutcome::Cancelled { by: act_id(index) });
+                        }
+                    }
                     self.texts[index].settle(ActOutcome::Cancels { act: act_id(*earlier) });
                 }
                 CancelTarget::Card(id) => {
@@ -85,24 +123,55 @@ impl<'a> Reducer<'a> {
         }
     }
 
+    /// The act that a chain of corrections began with.
+    fn corrected_first(&self, act: usize) -> usize {
+        let mut first = act;
+        while let Intent::Operate { corrects: Some(earlier), mood: Mood::Requested, .. } =
+            &self.input.understanding.acts[first].intent
+        {
+            first = *earlier;
+        }
+        first
+    }
+
     fn dismiss(&mut self, index: usize, card: Option<&Interaction>) {
         let Some(card) = card else { return self.texts[index].settle(ActOutcome::NoCard) };
+        let by = act_id(index);
         if self.input.click.is_some_and(|click| click.card.id == card.id) {
-            self.settle_click(ActOutcome::Cancelled { by: act_id(index) });
+            self.settle_click(ActOutcome::Cancelled { by });
+        }
+        for (other, act) in self.input.understanding.acts.iter().enumerate() {
+            let Intent::Answer { card: named, option } = &act.intent else { continue };
+            if self.offering(*named, option).iter().any(|offering| offering.id == card.id) {
+                self.texts[other].settle(ActOutcome::Cancelled { by });
+            }
         }
         let status = InteractionStatus::Dismissed;
         match &card.case {
+            _ if self.answered.contains_key(&card.id) => {
+                self.texts[index].settle(ActOutcome::NoCard);
+            }
             Some(case) => {
-                let case = case.clone();
                 let action = Action::Close { card: card.id, status, option: None };
-                self.texts[index].case = Some(case.clone());
-                self.texts[index].disposition = Some(Disposition::Step(Step::on(case, action)));
+                self.texts[index].dispose(Disposition::Step(Step::on(case.clone(), action)));
             }
             None => {
                 self.closed_choices.push(ClosedChoice { card: card.id, status, option: None });
                 self.texts[index].settle(ActOutcome::CardClosed { card: card.id, status });
             }
         }
+        self.answered.insert(card.id, by);
+    }
+
+    /// The open cards that an answer in words can mean.
+    pub(super) fn offering(
+        &self,
+        card: Option<InteractionId>,
+        option: &OptionId,
+    ) -> Vec<&'a Interaction> {
+        let offers = |open: &&Interaction| open.payload.option(option).is_some();
+        let named = |open: &&Interaction| card.is_none_or(|card| open.id == card);
+        self.open_cards().filter(offers).filter(named).collect()
     }
 
     /// A click speaks for its card and for the operation it confirms: words on the same give way.
@@ -141,14 +210,23 @@ impl<'a> Reducer<'a> {
         }
     }
 
-    /// A correction takes the place of the act it puts right.
+    /// A correction takes the place of the act it puts right, or of the last one that did so before. What is only
+    /// wondered about corrects nothing.
     pub(super) fn correct(&mut self) {
         for (index, act) in self.input.understanding.acts.iter().enumerate() {
-            let Intent::Operate { corrects: Some(earlier), .. } = &act.intent else { continue };
-            let usable = !self.texts[*earlier].is_settled() && !self.texts[index].is_settled();
+            let Intent::Operate { corrects: Some(earlier), mood: Mood::Requested, .. } =
+                &act.intent
+            else {
+                continue;
+            };
+            let mut last = *earlier;
+            while let Some(by) = self.corrected_by[last] {
+                last = by;
+            }
+            let usable = !self.texts[last].is_settled() && !self.texts[index].is_settled();
             if usable {
-                self.texts[*earlier].settle(ActOutcome::Superseded { by: act_id(index) });
-                self.corrected_by[*earlier] = Some(index);
+                self.texts[last].settle(ActOutcome::Superseded { by: act_id(index) });
+                self.corrected_by[last] = Some(index);
             }
         }
     }
@@ -165,6 +243,16 @@ impl<'a> Reducer<'a> {
         let on_cases = self.input.cases.values().flat_map(|case| &case.cards);
         on_cases.chain(self.input.choices).filter(move |card| card.conversation == *here)
     }
+}
+
+/// Whether an option does nothing: it declines, or the card does not have it.
+fn says_no(card: &Interaction, option: &OptionId) -> bool {
+    let meaning = card.payload.option(option).map(|stored| &stored.meaning);
+    matches!(meaning, Some(OptionMeaning::Decline) | None)
+}
+
+fn is_submission(card: &Interaction) -> bool {
+    card.payload.risk >= RiskClass::ExternalRegulated
 }
 
 /// The operation a card stands for: the one it confirms, or the one a choice goes on with.

@@ -1,12 +1,12 @@
 //! From targets to cases, and the question that is asked when there are several (I8).
 
-use super::Reducer;
+use super::{CHOICES_MAX, Reducer};
 use crate::id::{CaseRef, CaseRevision, OptionId, WorkflowKey};
 use crate::interaction::{
-    CardContext, Continuation, Interaction, InteractionKind, InteractionPayload, OptionMeaning,
-    StoredOption,
+    CardContext, Continuation, Interaction, InteractionKind, InteractionPayload, InteractionStatus,
+    OptionMeaning, StoredOption,
 };
-use crate::plan::{Disposition, PlannedAnswer, PlannedQuestion};
+use crate::plan::{ClosedChoice, Disposition, PlannedAnswer, PlannedQuestion};
 use crate::policy::RiskClass;
 use crate::registry::{CorruptJson, Erasure};
 use crate::target::Resolution;
@@ -131,6 +131,26 @@ impl Reducer<'_> {
         let id = card.id;
         self.choices.push(card);
         Ok(id)
+    }
+
+    /// Keeps the open choices of a conversation few: one that asks what a new one asks is closed, and past
+    /// [`CHOICES_MAX`] the oldest is.
+    pub(super) fn bound_choices(&mut self) {
+        let closed = |card: &Interaction| self.closed_choices.iter().any(|it| it.card == card.id);
+        let open = self.input.choices.iter().filter(|card| !closed(card));
+        let (repeated, others): (Vec<_>, Vec<_>) = open.partition(|card| {
+            let asks = |new: &Interaction| new.payload.continuation == card.payload.continuation;
+            self.choices.iter().any(asks)
+        });
+        let excess = (others.len() + self.choices.len()).saturating_sub(CHOICES_MAX);
+        let mut oldest_first = others;
+        oldest_first.sort_by_key(|card| card.id);
+        let close: Vec<_> =
+            repeated.into_iter().chain(oldest_first.into_iter().take(excess)).collect();
+        for card in close {
+            let status = InteractionStatus::Invalidated;
+            self.closed_choices.push(ClosedChoice { card: card.id, status, option: None });
+        }
     }
 
     /// Every question gets an answer, or the reason why not (I11).

@@ -27,7 +27,10 @@ pub(super) fn of_act(input: &ComposeInput<'_>, act: &ActReport) -> Option<Server
             details.tail = workflow.rejection(rejection, input.locale);
             (NoticeCode::Rejected, Warning)
         }
-        ActOutcome::RevisionConflict { .. } => (NoticeCode::RevisionConflict, Warning),
+        ActOutcome::RevisionConflict { case, .. } => {
+            details.tail = facts(input, case);
+            (NoticeCode::RevisionConflict, Warning)
+        }
         ActOutcome::AwaitingConfirmation { .. } => (NoticeCode::AwaitingConfirmation, Info),
         ActOutcome::Waiting { .. } => (NoticeCode::Waiting, Info),
         ActOutcome::WaitingElsewhere => (NoticeCode::WaitingElsewhere, Info),
@@ -49,6 +52,8 @@ pub(super) fn of_act(input: &ComposeInput<'_>, act: &ActReport) -> Option<Server
             details.slot = Some(slot.as_str().replace('_', " "));
             (incomplete(why, &mut details), Warning)
         }
+        ActOutcome::WordsUnread { .. } => (NoticeCode::WordsUnread, Warning),
+        ActOutcome::Unreported => (NoticeCode::Unreported, Failure),
         ActOutcome::Failed { .. } => (NoticeCode::Failed, Failure),
     };
     Some(ServerNotice {
@@ -66,6 +71,7 @@ pub(super) fn cards_of(outcome: &ActOutcome) -> Vec<InteractionId> {
         ActOutcome::AwaitingConfirmation { card }
         | ActOutcome::Waiting { card }
         | ActOutcome::NeedsClick { card }
+        | ActOutcome::WordsUnread { card }
         | ActOutcome::AmbiguousTarget { card } => vec![*card],
         ActOutcome::StaleCard { fresh, .. } => fresh.iter().copied().collect(),
         ActOutcome::AmbiguousCard { cards } => cards.clone(),
@@ -85,6 +91,7 @@ pub(super) fn cards_of(outcome: &ActOutcome) -> Vec<InteractionId> {
         | ActOutcome::Hypothetical
         | ActOutcome::NotOnOffer { .. }
         | ActOutcome::Incomplete { .. }
+        | ActOutcome::Unreported
         | ActOutcome::Failed { .. } => Vec::new(),
     }
 }
@@ -141,6 +148,15 @@ fn case_of(outcome: &ActOutcome) -> Option<&CaseRef> {
     } else {
         None
     }
+}
+
+/// The fresh view in a line: the record's label and what is known of it.
+fn facts(input: &ComposeInput<'_>, case: &CaseRef) -> Text {
+    let Some(after) = input.cases.get(case) else { return Text::new() };
+    let projection = &after.view.projection;
+    projection.facts.iter().fold(projection.label.clone(), |line, fact| {
+        line.plain(format!("; {}: ", fact.name)).text(&fact.value)
+    })
 }
 
 fn label(input: &ComposeInput<'_>, case: &CaseRef) -> Option<Text> {

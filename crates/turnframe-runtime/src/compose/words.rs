@@ -35,17 +35,17 @@ macro_rules! notices {
 notices! {
     Rejected = "rejected": "{it} was not carried out: " | "{it} wurde nicht ausgeführt: ",
     RevisionConflict = "revision_conflict":
-        "{it} was not carried out: {case} changed in the meantime. This is how it stands now; please say again what you want." |
-        "{it} wurde nicht ausgeführt: {case} hat sich inzwischen geändert. So steht es jetzt; bitte sagen Sie noch einmal, was Sie möchten.",
+        "{it} was not carried out: {case} changed in the meantime. Please say again what you want. This is how it stands now: " |
+        "{it} wurde nicht ausgeführt: {case} hat sich inzwischen geändert. Bitte sagen Sie noch einmal, was Sie möchten. So steht es jetzt: ",
     AwaitingConfirmation = "awaiting_confirmation":
         "{it} needs your confirmation. Nothing has been sent or changed for it yet." |
         "{it} braucht Ihre Bestätigung. Dafür wurde noch nichts gesendet oder geändert.",
     Waiting = "waiting":
-        "{it} waits: another question about {case} has to be answered first." |
-        "{it} wartet: Zu {case} muss zuerst eine andere Frage beantwortet werden.",
+        "{it} was not carried out: another question about {case} has to be answered first. Please ask for it again after that." |
+        "{it} wurde nicht ausgeführt: Zu {case} muss zuerst eine andere Frage beantwortet werden. Bitte verlangen Sie es danach noch einmal.",
     WaitingElsewhere = "waiting_elsewhere":
-        "{it} waits: a question about {case} is open in another conversation." |
-        "{it} wartet: Zu {case} ist in einem anderen Gespräch eine Frage offen.",
+        "{it} was not carried out: a question about {case} is open in another conversation. Please ask for it again after that." |
+        "{it} wurde nicht ausgeführt: Zu {case} ist in einem anderen Gespräch eine Frage offen. Bitte verlangen Sie es danach noch einmal.",
     CardDeclined = "card_declined":
         "You declined. Nothing was carried out." | "Sie haben abgelehnt. Es wurde nichts ausgeführt.",
     CardResolved = "card_resolved":
@@ -76,6 +76,12 @@ notices! {
     ProhibitionHeard = "prohibition_heard":
         "Understood: nothing of that kind is done in this turn." |
         "Verstanden: In diesem Schritt wird nichts dergleichen ausgeführt.",
+    WordsUnread = "words_unread":
+        "{it} was not carried out: the words beside your click could not be read, and they may have forbidden it. The question stays open." |
+        "{it} wurde nicht ausgeführt: Die Worte neben Ihrem Klick konnten nicht gelesen werden und hätten es verbieten können. Die Frage bleibt offen.",
+    Unreported = "unreported":
+        "What became of {it} could not be told; the record shows it." |
+        "Was aus {it} wurde, konnte nicht gemeldet werden; es steht beim Vorgang.",
     Cancelled = "cancelled":
         "{it} was not carried out: you called it off." | "{it} wurde nicht ausgeführt: Sie haben es zurückgenommen.",
     Superseded = "superseded":
@@ -125,8 +131,8 @@ notices! {
         "I did not answer: I know nothing about that." | "Ich habe nicht geantwortet: Dazu weiß ich nichts.",
     Unread = "unread": "I could not read this and did nothing for it: " | "Das konnte ich nicht lesen, und dafür wurde nichts getan: ",
     NotUnderstood = "not_understood":
-        "Your message could not be read just now, so nothing was done. Please try again." |
-        "Ihre Nachricht konnte gerade nicht gelesen werden, es wurde nichts getan. Bitte versuchen Sie es noch einmal.",
+        "Your words could not be read just now, so nothing was done for them. Please try again." |
+        "Ihre Worte konnten gerade nicht gelesen werden, für sie wurde nichts getan. Bitte versuchen Sie es noch einmal.",
     TurnGivenUp = "turn_given_up":
         "Something went wrong on our side before this was finished. What was recorded until then stands and is shown with the record; nothing more is done for this message." |
         "Auf unserer Seite ist etwas schiefgegangen, bevor dies fertig war. Was bis dahin vermerkt wurde, gilt und steht beim Vorgang; für diese Nachricht wird nichts weiter getan.",

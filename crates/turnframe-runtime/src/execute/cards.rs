@@ -119,6 +119,7 @@ impl Execution<'_> {
         self.keys.push(key::claim(key::card_closed(card)?, &[], entry));
         self.marks.push(MarkChange::Clear { kind: MarkKind::Card, key: card.to_string() });
         self.cards.remove(&card);
+        self.closed_here.insert(card, status);
         Ok(())
     }
 
@@ -195,18 +196,19 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// What a step comes to whose slot is taken: the very same question counts as its own.
+    /// What a step comes to whose slot is taken: the very same question counts as its own, and a stale one is
+    /// stale whatever has taken its place.
     fn held_by(&self, holder: &Interaction, wanted: &Wanted) -> ActOutcome {
-        if holder.conversation != self.job.conversation {
-            return ActOutcome::WaitingElsewhere;
-        }
+        let is_here = holder.conversation == self.job.conversation;
         let asks_the_same = holder.payload.options.iter().any(|option| {
             matches!(&option.meaning, OptionMeaning::Execute(command) if *command == wanted.command)
         });
-        match (asks_the_same, wanted.renews) {
-            (true, Some(card)) => ActOutcome::StaleCard { card, fresh: Some(holder.id) },
-            (true, None) => ActOutcome::AwaitingConfirmation { card: holder.id },
-            (false, _) => ActOutcome::Waiting { card: holder.id },
+        match (wanted.renews, is_here && asks_the_same) {
+            (Some(card), true) => ActOutcome::StaleCard { card, fresh: Some(holder.id) },
+            (Some(card), false) => ActOutcome::StaleCard { card, fresh: None },
+            (None, true) => ActOutcome::AwaitingConfirmation { card: holder.id },
+            (None, false) if is_here => ActOutcome::Waiting { card: holder.id },
+            (None, false) => ActOutcome::WaitingElsewhere,
         }
     }
 

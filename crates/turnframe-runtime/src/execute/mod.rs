@@ -20,7 +20,7 @@ use turnframe_core::id::{
     AccountId, CaseRef, CaseRevision, ConversationId, EntryId, IdError, InteractionId,
     OperationRef, SubjectId, TurnId,
 };
-use turnframe_core::interaction::Interaction;
+use turnframe_core::interaction::{Interaction, InteractionStatus};
 use turnframe_core::personal::SealError;
 use turnframe_core::plan::{ActId, ActOutcome, Action, ExecutionPlan, Step};
 use turnframe_core::registry::{CorruptJson, ErasedState, ErasedWorkflow};
@@ -46,6 +46,8 @@ pub struct JobStep {
     pub operation: Option<OperationRef>,
     /// Its idempotency key (I14).
     pub key: KeyName,
+    /// The key of its act, where a click's key is its first: a conflict is of the turn and not of the click.
+    pub act_key: Option<KeyName>,
     /// What the key's digest covers.
     pub facts: Vec<String>,
     /// What is done.
@@ -94,6 +96,7 @@ impl CaseJob {
                 act: Some(act.id),
                 operation: act.operation.clone(),
                 key: key::step(turn.conversation, turn.turn, act.id, &step.action)?,
+                act_key: Some(key::act(turn.conversation, turn.turn, act.id)?),
                 facts: key::facts_of(act, case).to_vec(),
                 step: step.clone(),
             });
@@ -225,6 +228,8 @@ struct Execution<'a> {
     has_events: bool,
     outcomes: Vec<Option<ActOutcome>>,
     recorded: Vec<Option<Version>>,
+    /// Cards that this append closes.
+    closed_here: BTreeMap<InteractionId, InteractionStatus>,
     wanted: Vec<Wanted>,
     expected: Vec<(StreamName, Version)>,
     entries: Vec<NewEntry>,
@@ -256,6 +261,7 @@ impl<'a> Execution<'a> {
             has_events: false,
             outcomes: vec![None; job.steps.len()],
             recorded: vec![None; job.steps.len()],
+            closed_here: BTreeMap::new(),
             wanted: Vec::new(),
             entries: Vec::new(),
             own_entries: 0,
@@ -320,9 +326,12 @@ impl<'a> Execution<'a> {
     }
 
     fn claim(&mut self, index: usize, entry: usize) {
-        let step = &self.job.steps[index];
-        let facts: Vec<&str> = step.facts.iter().map(String::as_str).collect();
-        self.keys.push(key::claim(step.key.clone(), &facts, entry));
+        self.claim_as(index, entry, self.job.steps[index].key.clone());
+    }
+
+    fn claim_as(&mut self, index: usize, entry: usize, name: KeyName) {
+        let facts: Vec<&str> = self.job.steps[index].facts.iter().map(String::as_str).collect();
+        self.keys.push(key::claim(name, &facts, entry));
     }
 
     fn finish(mut self) -> Result<CaseDecision, ExecuteError> {

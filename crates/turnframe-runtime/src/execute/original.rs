@@ -1,5 +1,6 @@
 //! What a step came to when it ran before: read from the entry that its key names (I14).
 
+use turnframe_core::id::TurnId;
 use turnframe_core::plan::ActOutcome;
 use turnframe_ledger::{Entry, EntryKind, Version};
 
@@ -13,6 +14,8 @@ pub struct Original {
     pub outcome: ActOutcome,
     /// The entry that records it.
     pub version: Version,
+    /// The turn it ran in.
+    pub turn: Option<TurnId>,
 }
 
 /// Reads the original outcome from the entry that a step's key names.
@@ -48,5 +51,5 @@ pub fn original(entry: &Entry) -> Result<Original, FoldError> {
             return Err(FoldError::Kind { at: entry.reference(), kind });
         }
     };
-    Ok(Original { outcome, version: entry.version })
+    Ok(Original { outcome, version: entry.version, turn: entry.turn.clone() })
 }

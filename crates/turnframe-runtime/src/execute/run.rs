@@ -6,9 +6,9 @@ use turnframe_core::interaction::{InteractionEvent, InteractionStatus, OptionMea
 use turnframe_core::plan::{ActOutcome, Rejection};
 use turnframe_core::policy::CommandOrigin;
 use turnframe_core::workflow::EffectRequest;
-use turnframe_ledger::{EntryKind, MarkChange, MarkKind, StreamName, Version};
+use turnframe_ledger::{EntryKind, KeyName, MarkChange, MarkKind, StreamName, Version};
 
-use super::{ExecuteError, Execution, Wanted};
+use super::{ExecuteError, Execution, Original, Wanted};
 use crate::record::{CaseCommand, CaseEvent, EffectRequested, FactKey, SCHEMA};
 
 impl Execution<'_> {
@@ -24,8 +24,7 @@ impl Execution<'_> {
             return Ok(());
         }
         if let Some(expected) = self.moved() {
-            let outcome = self.conflict(expected);
-            return self.record(index, command, origin, outcome);
+            return self.record_conflict(index, command, origin, expected);
         }
         if !self.authorises(command, origin)? {
             return self.unauthorised(index, command, origin);
@@ -47,14 +46,29 @@ impl Execution<'_> {
         self.settle_card(resolves, InteractionEvent::Resolved, origin)
     }
 
-    /// The revision the plan was made for, where the case has moved on since (I13).
+    /// The revision the plan was made for, where somebody else has moved the case since (I13). Where a step of this
+    /// very turn is on the record, the turn itself has: what is left of it goes on from there.
     pub(super) fn moved(&self) -> Option<CaseRevision> {
+        let own = |original: &Original| self.job.turn.is_some() && original.turn == self.job.turn;
+        if self.known.originals.values().any(own) {
+            return None;
+        }
         self.job.expected.filter(|expected| *expected != self.fold.revision)
     }
 
-    pub(super) fn conflict(&self, expected: CaseRevision) -> ActOutcome {
+    /// Records a conflict under the key of the act: the click itself may still be made, on a case that rests.
+    fn record_conflict(
+        &mut self,
+        index: usize,
+        command: &Json,
+        origin: &CommandOrigin,
+        expected: CaseRevision,
+    ) -> Result<(), ExecuteError> {
         let (case, actual) = (self.job.case.clone(), self.fold.revision);
-        ActOutcome::RevisionConflict { case, expected, actual }
+        let outcome = ActOutcome::RevisionConflict { case, expected, actual };
+        let step = &self.job.steps[index];
+        let name = step.act_key.clone().unwrap_or_else(|| step.key.clone());
+        self.record_as(index, name, command, origin, outcome)
     }
 
     /// Whether the origin authorises exactly this command in the state it meets (I12).
@@ -70,7 +84,9 @@ impl Execution<'_> {
                     Some(OptionMeaning::Fill(_)) => true,
                     Some(OptionMeaning::Choose(_) | OptionMeaning::Decline) | None => false,
                 };
-                Ok(names_it && card.payload_hash == *payload_hash && card.is_intact())
+                let said_so = card.payload_hash == *payload_hash && card.is_intact();
+                let risk = self.workflow.policy(&self.state, command)?.risk;
+                Ok(names_it && said_so && risk <= card.payload.risk)
             }
             CommandOrigin::InternalPolicy { .. }
             | CommandOrigin::ExternalReceipt { .. }
@@ -105,8 +121,7 @@ impl Execution<'_> {
     ) -> Result<(), ExecuteError> {
         let origin = self.words_of(index);
         if let Some(expected) = self.moved() {
-            let outcome = self.conflict(expected);
-            return self.record(index, command, &origin, outcome);
+            return self.record_conflict(index, command, &origin, expected);
         }
         match self.workflow.decide(&self.state, command, self.job.now)? {
             Err(rejection) => self.reject(index, command, &origin, rejection),
@@ -145,6 +160,18 @@ impl Execution<'_> {
         origin: &CommandOrigin,
         outcome: ActOutcome,
     ) -> Result<(), ExecuteError> {
+        let name = self.job.steps[index].key.clone();
+        self.record_as(index, name, command, origin, outcome)
+    }
+
+    fn record_as(
+        &mut self,
+        index: usize,
+        name: KeyName,
+        command: &Json,
+        origin: &CommandOrigin,
+        outcome: ActOutcome,
+    ) -> Result<(), ExecuteError> {
         let entry = self.entries.len();
         let payload = CaseCommand {
             act: self.job.steps[index].act,
@@ -156,7 +183,7 @@ impl Execution<'_> {
             outcome: outcome.clone(),
         };
         let id = self.push(EntryKind::CaseCommand, SCHEMA, &payload)?;
-        self.claim(index, entry);
+        self.claim_as(index, entry, name);
         self.outcomes[index] = Some(outcome);
         self.recorded[index] = Some(self.last_version());
         let tells = matches!(self.outcomes[index], Some(ActOutcome::Applied { .. }));
@@ -246,8 +273,9 @@ impl Execution<'_> {
 
     /// What a step on a card that is not open any more comes to: the first resolution stands.
     pub(super) fn resolved_before(&self, card: InteractionId) -> ActOutcome {
-        let closed = self.known.closed.get(&card);
-        let status = closed.map_or(InteractionStatus::Invalidated, |closed| closed.status);
+        let here = self.closed_here.get(&card).copied();
+        let before = self.known.closed.get(&card).map(|closed| closed.status);
+        let status = here.or(before).unwrap_or(InteractionStatus::Invalidated);
         ActOutcome::AlreadyResolved { card, status }
     }
 }

@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use turnframe_core::context::ActorContext;
 use turnframe_core::id::{CaseRef, ConversationId};
 
-/// The most cases a turn considers. A directory that returns more is cut, newest first.
+/// The most cases a turn considers. Where a directory returns more, the list is cut, and a single match among what is
+/// left is asked about (I8): another record of the same name may have been cut off.
 pub const CANDIDATES_MAX: usize = 64;
 
 /// A reference to where a turn came from, such as a record's page. Untrusted until the directory binds it.

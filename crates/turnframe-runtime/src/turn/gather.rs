@@ -8,7 +8,6 @@ use turnframe_core::interaction::{
     Interaction, InteractionResponse, InteractionStatus, OptionMeaning,
 };
 use turnframe_core::reduce::{CaseInTurn, Click};
-use turnframe_core::registry::CorruptJson;
 use turnframe_core::target::{TargetTable, TargetToken};
 use turnframe_ledger::{Entry, EntryKind, EventLedger, KeyName, Version};
 
@@ -63,24 +62,38 @@ impl TurnEngine {
         let actor = &turn.accepted.actor;
         let conversation = &context.conversation;
         let mut admitted = self.directory.candidates(actor, conversation).await?;
+        let is_cut = admitted.len() > crate::port::CANDIDATES_MAX;
         admitted.truncate(crate::port::CANDIDATES_MAX);
         if let Some(origin) = &turn.accepted.origin {
             let origin = crate::port::OriginToken(origin.clone());
             let bound = self.directory.resolve_origin(actor, &origin).await?;
             admitted.extend(bound.filter(|case| !admitted.contains(case)));
         }
-        let opened = |case| async move {
-            let open = cases.open(&actor.account, &case).await?;
-            Ok::<_, TurnError>((case, open))
+        let opened = |case: CaseRef| async move {
+            match cases.open(&actor.account, &case).await {
+                Ok(open) => Ok(Some((case, open))),
+                Err(error) if error.is_transient => Err(TurnError::from(error)),
+                Err(error) => {
+                    tracing::error!(%case, %error, "a case is left out: its stream has stopped");
+                    Ok(None)
+                }
+            }
         };
-        let mut found = try_join_all(admitted.iter().cloned().map(opened)).await?;
-        for case in beside(&admitted, context, click) {
-            let (case, open) = opened(case).await?;
+        let others = beside(&admitted, context, click);
+        let mut found: Vec<_> =
+            try_join_all(admitted.into_iter().map(opened)).await?.into_iter().flatten().collect();
+        for (case, open) in
+            try_join_all(others.into_iter().map(opened)).await?.into_iter().flatten()
+        {
             if self.admits(turn, context, &case, &open).await? {
                 found.push((case, open));
             }
         }
-        self.project(context, turn, click, found)
+        let mut gathered = self.project(context, turn, click, found);
+        if is_cut {
+            gathered.targets.cut();
+        }
+        Ok(gathered)
     }
 
     /// A case outside the candidates: the directory is asked, but for one that does not exist yet and whose
@@ -106,17 +119,19 @@ impl TurnEngine {
         turn: &UnfinishedTurn,
         click: Option<&Click>,
         found: Vec<(CaseRef, OpenCase)>,
-    ) -> Result<Gathered, TurnError> {
+    ) -> Gathered {
         let actor = &turn.accepted.actor;
         let mut targets = TargetTable::new(actor.account.clone());
         let (mut cases, mut tokens) = (BTreeMap::new(), Vec::new());
         for (case, open) in found {
-            let unknown = || CorruptJson {
-                workflow: case.workflow.clone(),
-                reason: "no such workflow is registered".to_owned(),
+            let Some(workflow) = self.registry.get(&case.workflow) else { continue };
+            let projection = match workflow.project(&open.state, &actor.locale) {
+                Ok(projection) => projection,
+                Err(error) => {
+                    tracing::error!(%case, %error, "a case is left out: it cannot be projected");
+                    continue;
+                }
             };
-            let workflow = self.registry.get(&case.workflow).ok_or_else(unknown)?;
-            let projection = workflow.project(&open.state, &actor.locale)?;
             let names = std::iter::once(&projection.label).chain(&projection.aliases);
             let names: Vec<String> = names.map(ToString::to_string).collect();
             let is_open = !projection.is_closed() && open.revision > CaseRevision::NONE;
@@ -131,7 +146,7 @@ impl TurnEngine {
             None => true,
         };
         let click = click.filter(reachable).cloned().map(|click| now(click, &cases, context));
-        Ok(Gathered { click, cases, targets, tokens })
+        Gathered { click, cases, targets, tokens }
     }
 }
 

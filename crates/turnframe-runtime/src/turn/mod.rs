@@ -75,6 +75,8 @@ pub struct CaseError {
     pub case: CaseRef,
     /// What went wrong, for an operator.
     pub reason: String,
+    /// Whether it may well work later. A corrupt stream stays corrupt.
+    pub is_transient: bool,
 }
 
 /// The way down to the cases.
@@ -133,6 +135,30 @@ pub enum TurnError {
     /// A key cannot be made.
     #[error(transparent)]
     Key(#[from] NotAKey),
+    /// Code of a workflow or of ours panicked.
+    #[error("the turn panicked")]
+    Panicked,
+}
+
+impl TurnError {
+    /// Whether trying again may well work: something was away. Everything else fails the same way again.
+    #[must_use]
+    pub const fn is_transient(&self) -> bool {
+        match self {
+            Self::Directory(_) | Self::Record(_) | Self::Read(ReadError::Unavailable { .. }) => {
+                true
+            }
+            Self::Case(error) => error.is_transient,
+            Self::Read(_)
+            | Self::Fold(_)
+            | Self::Corrupt(_)
+            | Self::Compose(_)
+            | Self::Message(_)
+            | Self::Id(_)
+            | Self::Key(_)
+            | Self::Panicked => false,
+        }
+    }
 }
 
 /// What a turn needs to know of its conversation.
@@ -234,7 +260,7 @@ impl TurnEngine {
         };
         let settled = self.settle(context, &turn, &reduced, cases).await?;
         let answer = self.answer(&turn, message.as_ref(), &reduced, &settled).await?;
-        let touched = reduced.plan.cases.iter().map(|expected| expected.case.clone()).collect();
+        let touched = settled.touched();
         let answered = TurnAnswered { answer: answer.clone(), touched };
         recorder.record(&turn.turn, TurnRecord::Answered(Box::new(answered))).await?;
         Ok(answer)
@@ -268,6 +294,7 @@ impl TurnEngine {
             now: self.ids.now(),
             registry: &self.registry,
             understanding,
+            words_failed: matches!(reading, Reading::Failed { .. }),
             targets: &gathered.targets,
             cases: &gathered.cases,
             choices: &context.choices,

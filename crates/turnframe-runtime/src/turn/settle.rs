@@ -7,9 +7,12 @@ use turnframe_core::block::{ActReport, AssistantTurn, Author, ResponseBlock};
 use turnframe_core::claim;
 use turnframe_core::event::CommittedEvent;
 use turnframe_core::id::{AccountId, CaseRef, CaseRevision, EntryId};
+use turnframe_core::personal::Personal;
 use turnframe_core::plan::{ActId, ActOutcome, CaseExpectation, Disposition};
+use turnframe_core::receipt::OperationalReceipt;
 use turnframe_core::registry::{CorruptJson, StoredEvent};
-use turnframe_core::text::Text;
+use turnframe_core::target::fold;
+use turnframe_core::text::{Run, Text};
 use turnframe_core::view::WorkflowView;
 use turnframe_core::words::Message;
 use turnframe_ledger::{EntryKind, EventLedger, StreamName, Version};
@@ -31,6 +34,16 @@ pub struct Settled {
     pub acts: Vec<ActReport>,
     /// Every case the turn touched, as it left it.
     pub cases: BTreeMap<CaseRef, CaseAfter>,
+}
+
+impl Settled {
+    /// The cases that exist now, or hold a card: where the conversation's cards may sit.
+    #[must_use]
+    pub fn touched(&self) -> Vec<CaseRef> {
+        let there =
+            |after: &CaseAfter| after.view.revision > CaseRevision::NONE || !after.cards.is_empty();
+        self.cases.iter().filter(|(_, after)| there(after)).map(|(case, _)| case.clone()).collect()
+    }
 }
 
 impl TurnEngine {
@@ -149,7 +162,9 @@ impl TurnEngine {
             cases: &settled.cases,
         })?;
         if let Some(words) = self.narrate(turn, settled, &blocks).await {
-            let (text, author) = (Text::from(words), Author::Model);
+            // Whatever a model wrote may be about the speaker: it goes when they are erased.
+            let words = Personal::known(actor.subject()?, words);
+            let (text, author) = (Text::new().personal(&words), Author::Model);
             blocks.insert(0, ResponseBlock::Transition { text, author });
         }
         Ok(AssistantTurn { turn: turn.turn.clone(), acts: settled.acts.clone(), blocks })
@@ -186,7 +201,8 @@ impl TurnEngine {
         let forbidden: Vec<String> =
             workflows.flat_map(|workflow| workflow.forbidden_phrases(&locale)).collect();
         let nul_or_blank = words.contains('\0') || words.trim().is_empty();
-        if nul_or_blank || claim::breaks_guardrail(&words, &forbidden) {
+        let names_somebody = brief.receipts.iter().any(|receipt| names(receipt, &words));
+        if nul_or_blank || names_somebody || claim::breaks_guardrail(&words, &forbidden) {
             tracing::warn!(
                 counter.turnframe.narration.refused = 1,
                 cases = settled.cases.len(),
@@ -196,6 +212,16 @@ impl TurnEngine {
         }
         Some(words)
     }
+}
+
+/// Whether words repeat what a receipt says about a person: an erasure could not take it out of them.
+fn names(receipt: &OperationalReceipt, words: &str) -> bool {
+    let runs = receipt.draft.title.runs().iter().chain(receipt.draft.body.runs());
+    let mut people = runs.filter_map(|run| match run {
+        Run::Personal(value) => value.value(),
+        Run::Plain(_) => None,
+    });
+    people.any(|person| fold(words).contains(&fold(person)))
 }
 
 /// Reads the events of a command back from the ledger. They follow their command at once.

@@ -1,0 +1,50 @@
+//! Processes that die, and processes that come after them, each with a runtime of its own to be thrown away.
+
+use tokio::runtime::{Builder, Runtime};
+use turnframe_test::fault::{CrashSwitch, DispatchFault, FaultPlan, LedgerFault};
+
+use crate::world::{Backend, Process, World};
+
+/// Runs a test on every backend, each time in a runtime of its own.
+pub fn everywhere<F: Future<Output = ()>>(test: impl Fn(Backend) -> F) {
+    for backend in Backend::ALL {
+        runtime().block_on(test(backend));
+    }
+}
+
+/// Runs work in a process that dies at a fault of the plans, and throws away what the process was.
+///
+/// # Panics
+/// When the work comes to its end and the process still lives.
+pub fn until_the_crash<F: Future<Output = ()>>(
+    world: &World,
+    appends: FaultPlan<LedgerFault>,
+    dispatches: FaultPlan<DispatchFault>,
+    work: impl FnOnce(Process) -> F,
+) {
+    let runtime = runtime();
+    let died = runtime.block_on(async {
+        let switch = CrashSwitch::new();
+        let process = world.start_with(appends, dispatches, switch.clone()).await;
+        switch.until_crash(work(process)).await.is_none()
+    });
+    runtime.shutdown_background();
+    assert!(died, "the process did not come by the place where it was to die");
+}
+
+/// Runs work in a process that starts on what is there, and shuts it down.
+pub fn in_a_process<T, F: Future<Output = T>>(world: &World, work: impl FnOnce(Process) -> F) -> T {
+    let runtime = runtime();
+    let outcome = runtime.block_on(async {
+        let process = world.start().await;
+        let outcome = work(process.clone()).await;
+        process.system.shutdown().await;
+        outcome
+    });
+    runtime.shutdown_background();
+    outcome
+}
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_all().build().expect("a runtime")
+}
