@@ -32,6 +32,9 @@ pub struct End {
     pub state: String,
     /// How often the remote acted, in all.
     pub performed: usize,
+    /// Whether the process died while an attempt was on its way: then nobody knows what became of it, and the run
+    /// has to say so until a look-up finds out.
+    pub left_an_attempt: bool,
 }
 
 /// Runs a scenario clean, and then once per crash point.
@@ -108,11 +111,12 @@ impl<'a> Run<'a> {
         }
         let runtime = runtime();
         let (end, boundaries) = runtime.block_on(async {
+            let left_an_attempt = self.world.has_attempt_on_its_way().await;
             let process = self.world.start().await;
             self.steps(&process).await;
             let performed =
                 self.world.airline.book().values().map(|it| it.performed as usize).sum();
-            let end = End { state: process.end_state().await, performed };
+            let end = End { state: process.end_state().await, performed, left_an_attempt };
             let boundaries = process.faults.enumerated();
             process.system.shutdown().await;
             (end, boundaries)

@@ -30,6 +30,16 @@ pub fn is_applied(outcome: &ActOutcome) -> bool {
     matches!(outcome, ActOutcome::Applied { .. })
 }
 
+/// The fresh card in place of a stale one, where there is one.
+///
+/// # Panics
+/// When the outcome is not a stale card's.
+#[must_use]
+pub fn fresh_of(outcome: &ActOutcome) -> Option<InteractionId> {
+    let ActOutcome::StaleCard { fresh, .. } = outcome else { panic!("not stale: {outcome:?}") };
+    *fresh
+}
+
 /// The receipts among blocks, in order.
 #[must_use]
 pub fn receipts(blocks: &[ResponseBlock]) -> Vec<&OperationalReceipt> {

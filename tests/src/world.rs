@@ -146,6 +146,11 @@ impl World {
         self.open().await.snapshots.clear().await.expect("cleared");
     }
 
+    /// Whether a process left an attempt without a conclusion. Asked between two processes.
+    pub async fn has_attempt_on_its_way(&self) -> bool {
+        has_attempt_on_its_way(self.open().await.ledger.as_ref()).await
+    }
+
     /// Starts a process without faults.
     pub async fn start(&self) -> Process {
         self.start_with(FaultPlan::none(), FaultPlan::none(), CrashSwitch::new()).await
@@ -178,6 +183,18 @@ impl World {
         .expect("the system starts");
         Process { system, faults, remote, actor: actor("acme", "ada"), conversation: literal("c1") }
     }
+}
+
+/// Whether an effect's last entry says that an attempt is about to be sent.
+async fn has_attempt_on_its_way(ledger: &dyn EventLedger) -> bool {
+    for mark in ledger.marks(MarkQuery::of(MarkKind::Effect)).await.expect("marks") {
+        let last = ledger.read_stream_back(&mark.account, &mark.stream, None, 1).await;
+        let is_on_its_way = |entry: &Entry| entry.kind == EntryKind::EffectDispatched;
+        if last.expect("entries").iter().any(is_on_its_way) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Somebody of an account who reads English.
@@ -281,7 +298,7 @@ impl Process {
     async fn is_at_rest(&self) -> bool {
         !self.has_due(MarkKind::Turn).await
             && !self.has_due(MarkKind::Effect).await
-            && !self.has_attempt_on_its_way().await
+            && !has_attempt_on_its_way(self.system.ledger().as_ref()).await
             && !self.has_due(MarkKind::Relay).await
     }
 
@@ -289,18 +306,6 @@ impl Process {
         let due_by = Some(self.system.ids().now());
         let query = MarkQuery { due_by, ..MarkQuery::of(kind) };
         !self.system.ledger().marks(query).await.expect("marks").is_empty()
-    }
-
-    async fn has_attempt_on_its_way(&self) -> bool {
-        let ledger = self.system.ledger();
-        for mark in ledger.marks(MarkQuery::of(MarkKind::Effect)).await.expect("marks") {
-            let last = ledger.read_stream_back(&mark.account, &mark.stream, None, 1).await;
-            let is_on_its_way = |entry: &Entry| entry.kind == EntryKind::EffectDispatched;
-            if last.expect("entries").iter().any(is_on_its_way) {
-                return true;
-            }
-        }
-        false
     }
 
     /// What the user reads on reload, as JSON: every turn, answer and update, without places and times.

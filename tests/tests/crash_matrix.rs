@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use turnframe_test::fault::{Crash, CrashPoint};
+use turnframe_test::fault::CrashPoint;
 use turnframe_tests::desk::{self, ADD_SEAT, HELLO, OPEN, OPEN_SECOND, REBOOK, RENAME, WHICH};
 use turnframe_tests::matrix::{End, Step, play, same};
 use turnframe_tests::world::{Backend, World};
@@ -52,14 +52,6 @@ fn two_records_of_one_name_are_asked_about() {
     everywhere(&[Step::Say(OPEN), Step::Say(OPEN_SECOND), Step::Say(WHICH), Step::Click("2")]);
 }
 
-/// Where an attempt may be on its way when the process dies: nobody knows what became of it, and the run says
-/// so until the look-up finds out.
-fn leaves_an_attempt_open(point: &CrashPoint) -> bool {
-    let name = point.boundary.name.as_str();
-    (name == "effect: effect.dispatched" && point.crash == Crash::After)
-        || (name == "effect: effect.concluded" && point.crash == Crash::Before)
-}
-
 #[test]
 fn a_click_submits_once_and_the_same_click_again_changes_nothing() {
     let steps = [
@@ -72,7 +64,7 @@ fn a_click_submits_once_and_the_same_click_again_changes_nothing() {
     ];
     let compare = |point: &CrashPoint, clean: &End, crashed: &End| {
         assert_eq!(crashed.performed, 1, "after a crash {point}");
-        if leaves_an_attempt_open(point) {
+        if crashed.left_an_attempt {
             assert!(crashed.state.contains("\"status\": \"unknown\""), "after a crash {point}");
             assert!(crashed.state.contains("\"status\": \"submitted\""), "after a crash {point}");
         } else {
