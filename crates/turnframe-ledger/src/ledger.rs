@@ -54,6 +54,7 @@ pub struct LedgerStatistics {
 ///   position never misses an entry, also while others write;
 /// - what is acknowledged is durable; [`AppendError::OutcomeUnknown`] is the one answer that leaves open
 ///   whether something was written;
+/// - an append whose caller stops waiting is carried out or not, as a whole, like any other;
 /// - every read is scoped to an account or to a partition that the caller names; a record of another account
 ///   is read exactly like one that does not exist.
 #[async_trait]

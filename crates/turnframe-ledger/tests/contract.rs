@@ -17,10 +17,6 @@ impl Backend for Memory {
     async fn create(&self) -> Arc<dyn EventLedger> {
         Arc::new(MemoryLedger::new())
     }
-
-    async fn reopen(&self, ledger: Arc<dyn EventLedger>) -> Arc<dyn EventLedger> {
-        ledger
-    }
 }
 
 /// A SQLite file in a directory that goes away with the case.

@@ -1,17 +1,30 @@
 //! The contract of an [`EventLedger`], as a suite that any backend can be put through.
 //!
-//! ```ignore
-//! struct Mine;
+//! ```
+//! use std::sync::Arc;
+//!
+//! use async_trait::async_trait;
+//! use turnframe_ledger::EventLedger;
+//! use turnframe_ledger::memory::MemoryLedger;
+//! use turnframe_test::ledger::Backend;
+//!
+//! struct Memory;
 //!
 //! #[async_trait]
-//! impl turnframe_test::ledger::Backend for Mine { /* … */ }
+//! impl Backend for Memory {
+//!     async fn create(&self) -> Arc<dyn EventLedger> {
+//!         Arc::new(MemoryLedger::new())
+//!     }
+//! }
 //!
-//! turnframe_test::ledger_contract!(mod mine, durable Mine);
+//! turnframe_test::ledger_contract!(mod memory, Memory);
+//! # fn main() {}
 //! ```
 //!
 //! Every case is a `#[tokio::test]` of its own (the crate that names the macro needs tokio), starts from an empty
-//! ledger and uses nothing but the port. Leave `durable` out for a backend that forgets. A backend's own
-//! tests cover what the port cannot show: tampering, a failing disk, a commit whose answer is lost.
+//! ledger and uses nothing but the port. `ledger_contract!(mod mine, durable Mine)` adds the cases of a backend
+//! that outlives its process. A backend's own tests cover what the port cannot show: tampering, a failing
+//! disk, a commit whose answer is lost.
 
 pub mod append;
 pub mod build;
@@ -33,8 +46,11 @@ pub trait Backend: Send + Sync {
     /// A ledger without entries. Every case asks once, with a backend of its own.
     async fn create(&self) -> Arc<dyn EventLedger>;
 
-    /// The same ledger after a restart: closed, opened again. Only durable backends are asked.
-    async fn reopen(&self, ledger: Arc<dyn EventLedger>) -> Arc<dyn EventLedger>;
+    /// The same ledger after a restart: closed, opened again. Only a durable backend is asked, and has an
+    /// answer of its own.
+    async fn reopen(&self, ledger: Arc<dyn EventLedger>) -> Arc<dyn EventLedger> {
+        ledger
+    }
 }
 
 /// Puts a backend through the contract: `ledger_contract!(mod name, [durable] backend)`, where `backend`
