@@ -154,6 +154,8 @@ impl<'a> From<&'a ActOutcome> for OutcomeView<'a> {
             O::Incomplete { slot, why } => {
                 Self { slot: Some(slot), why: Some(why), ..Self::of("incomplete") }
             }
+            O::WordsUnread { card } => Self::about_card("words_unread", *card),
+            O::Unreported => Self::of("unreported"),
             O::Failed { code } => Self { code: Some(code), ..Self::of("failed") },
         }
     }

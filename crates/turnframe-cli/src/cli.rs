@@ -1,0 +1,151 @@
+//! The command line.
+
+use std::net::SocketAddr;
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use turnframe_core::id::{AccountId, ActorId};
+use turnframe_travel::airline::Behaviour;
+
+use crate::exit::EXIT_CODES;
+
+/// Conversations that change real records, on an event ledger.
+#[derive(Debug, Parser)]
+#[command(name = "turnframe", version, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve the travel desk over HTTP
+    Serve(ServeArgs),
+    /// Play a scripted traveller against the real system, and print everything that is recorded
+    Demo(DemoArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct ServeArgs {
+    /// The ledger: a path, `sqlite:PATH`, or `memory:` to forget everything at the end
+    #[arg(long, value_name = "PATH|memory:", default_value = "./turnframe.db")]
+    pub(crate) ledger: String,
+    /// The address to listen on
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+    pub(crate) listen: SocketAddr,
+    /// A bearer token and whose it is; may be repeated. Without one a token is made for this run
+    #[arg(
+        long = "token",
+        value_name = "ACCOUNT/ACTOR=SECRET",
+        env = "TURNFRAME_TOKENS",
+        hide_env_values = true,
+        value_delimiter = ','
+    )]
+    pub(crate) tokens: Vec<TokenArg>,
+    /// The airline's address. Without one an airline is simulated on this machine
+    #[arg(long, value_name = "URL")]
+    pub(crate) airline: Option<String>,
+    /// How the simulated airline meets the next requests, in order; after that it accepts
+    #[arg(long, value_name = "BEHAVIOUR", value_delimiter = ',', conflicts_with = "airline")]
+    pub(crate) simulate: Vec<Simulated>,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct DemoArgs {
+    /// The ledger: a path, `sqlite:PATH`, or `memory:`
+    #[arg(long, value_name = "PATH|memory:", default_value = "memory:")]
+    pub(crate) ledger: String,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How a simulated airline meets a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Simulated {
+    /// It takes the rebooking on and says so
+    Accept,
+    /// It refuses the rebooking
+    Refuse,
+    /// It takes the rebooking on, and the line drops before it can say so
+    DropAfterCommit,
+    /// The line drops before it hears of the rebooking
+    DropBeforeCommit,
+    /// It provably turns the request away
+    Busy,
+}
+
+impl From<Simulated> for Behaviour {
+    fn from(simulated: Simulated) -> Self {
+        match simulated {
+            Simulated::Accept => Self::Accept,
+            Simulated::Refuse => Self::Refuse { code: "sold_out".to_owned() },
+            Simulated::DropAfterCommit => Self::DropAfterCommit,
+            Simulated::DropBeforeCommit => Self::DropBeforeCommit,
+            Simulated::Busy => Self::Busy { proof: true },
+        }
+    }
+}
+
+/// A token of the command line. Its secret is never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct TokenArg {
+    pub(crate) account: AccountId,
+    pub(crate) actor: ActorId,
+    pub(crate) secret: String,
+}
+
+impl std::fmt::Debug for TokenArg {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.account, self.actor)
+    }
+}
+
+impl FromStr for TokenArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let shape = || "a token is written ACCOUNT/ACTOR=SECRET".to_owned();
+        let (who, secret) = text.split_once('=').ok_or_else(shape)?;
+        let (account, actor) = who.split_once('/').ok_or_else(shape)?;
+        let account = account.parse().map_err(|error| format!("account: {error}"))?;
+        let actor = actor.parse().map_err(|error| format!("actor: {error}"))?;
+        Ok(Self { account, actor, secret: secret.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_token_is_read_and_never_shown() {
+        let token: TokenArg = "acme/ada=a-secret-of-ada=".parse().expect("token");
+        assert_eq!((token.account.as_str(), token.actor.as_str()), ("acme", "ada"));
+        assert_eq!(token.secret, "a-secret-of-ada=");
+        assert_eq!(format!("{token:?}"), "acme/ada");
+        for other in ["", "secret", "acme=secret", "/ada=secret", "acme/=secret", "a b/c=secret"] {
+            assert!(other.parse::<TokenArg>().is_err(), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn an_airline_is_either_real_or_simulated() {
+        let parse = |line: &str| Cli::try_parse_from(line.split(' ')).map(|_| ());
+        assert!(parse("turnframe serve --simulate accept,drop-after-commit").is_ok());
+        assert!(parse("turnframe serve --airline http://127.0.0.1:1").is_ok());
+        let both = "turnframe serve --airline http://127.0.0.1:1 --simulate accept";
+        assert!(parse(both).is_err());
+    }
+}

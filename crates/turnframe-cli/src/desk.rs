@@ -1,0 +1,51 @@
+//! The travel desk as it is run here: the composition of everything the program is made of.
+
+use std::sync::Arc;
+
+use turnframe_actors::{Limits, System, SystemParts};
+use turnframe_ledger::open::open;
+use turnframe_runtime::directory::LedgerDirectory;
+use turnframe_runtime::offline::OfflineInterpreter;
+use turnframe_travel::{AirlineDestination, AirlineSimulator};
+
+use crate::exit::CliError;
+use crate::sources;
+
+/// A running travel desk.
+pub(crate) struct TravelDesk {
+    pub(crate) system: System,
+    /// The airline, where it is a simulated one.
+    pub(crate) simulator: Option<AirlineSimulator>,
+    /// Where the airline is.
+    pub(crate) airline: String,
+}
+
+impl TravelDesk {
+    /// Starts a desk on a ledger, with an airline at an address or, without one, a simulated airline on this
+    /// machine.
+    pub(crate) async fn start(ledger: &str, airline: Option<&str>) -> Result<Self, CliError> {
+        let failed = |source| CliError::Ledger { address: ledger.to_owned(), source };
+        let opened = open(ledger).await.map_err(failed)?;
+        let simulator = match airline {
+            Some(_) => None,
+            None => Some(AirlineSimulator::start().await.map_err(CliError::Simulator)?),
+        };
+        let simulated = simulator.as_ref().map(AirlineSimulator::url);
+        let airline = airline.map(str::to_owned).or(simulated).unwrap_or_default();
+        let registry = turnframe_travel::registry();
+        let interpreter = Arc::new(OfflineInterpreter::of(&registry)?);
+        let parts = SystemParts {
+            directory: Arc::new(LedgerDirectory::new(opened.ledger.clone())),
+            ledger: opened.ledger,
+            snapshots: opened.snapshots,
+            registry,
+            interpreter,
+            narrator: None,
+            destinations: vec![Arc::new(AirlineDestination::new(&airline)?)],
+            ids: sources::ids(),
+            limits: Limits::default(),
+        };
+        let system = System::start(parts).await?;
+        Ok(Self { system, simulator, airline })
+    }
+}

@@ -1,0 +1,165 @@
+//! The binary as it is run: what it prints, how it stops, and the exit codes that it documents.
+
+#![cfg(unix)]
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn turnframe() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_turnframe"));
+    command.env_remove("TURNFRAME_TOKENS").env_remove("RUST_LOG");
+    command
+}
+
+fn ended(command: &mut Command) -> Output {
+    command.output().expect("it runs")
+}
+
+#[track_caller]
+fn assert_exit(output: &Output, code: i32) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{said}");
+}
+
+fn lines(output: &[u8]) -> Vec<Value> {
+    let text = std::str::from_utf8(output).expect("UTF-8");
+    text.lines().map(|line| serde_json::from_str(line).expect("an object per line")).collect()
+}
+
+/// A `serve` that says that it listens.
+struct Serving {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    listening: Value,
+}
+
+impl Serving {
+    fn start(ledger: &Path, more: &[&str]) -> Self {
+        let mut child = turnframe()
+            .args(["serve", "--json", "--listen", "127.0.0.1:0", "--ledger"])
+            .arg(ledger)
+            .args(more)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it runs");
+        let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("a line");
+        let listening = serde_json::from_str(&line).expect("an object");
+        Self { child, stdout, listening }
+    }
+
+    /// Sends a signal, and returns what was said last and the exit code.
+    fn stop(mut self, signal: &str) -> (Vec<Value>, Option<i32>) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args([signal, &id]).status().expect("it runs");
+        assert!(sent.success());
+        let mut rest = Vec::new();
+        self.stdout.read_to_end(&mut rest).expect("the rest");
+        (lines(&rest), self.child.wait().expect("an end").code())
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // It has ended already where the test went well.
+        let _ = self.child.kill();
+    }
+}
+
+#[test]
+fn the_demo_goes_as_its_script_says() {
+    let output = ended(turnframe().args(["demo", "--json"]));
+    assert_exit(&output, 0);
+    let lines = lines(&output.stdout);
+    let (book, scenes) = lines.split_last().expect("lines");
+    assert_eq!(book["airline_requests"], 2);
+    assert_eq!(book["airline_rebookings"], 2);
+    let committed: Vec<_> = scenes
+        .iter()
+        .flat_map(|scene| scene["entries"].as_array().expect("entries"))
+        .map(|entry| entry["entry"].as_str().expect("an id"))
+        .collect();
+    for scene in scenes {
+        for block in scene["blocks"].as_array().expect("blocks") {
+            let cited = block["event_ids"].as_array().into_iter().flatten();
+            for id in cited.map(|id| id.as_str().expect("an id")) {
+                assert!(committed.contains(&id), "a receipt cites {id}, which was not committed");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_demo_reads_well_too_and_leaves_a_ledger_behind_where_it_is_told_to() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let ledger = directory.path().join("demo.db");
+    for _ in 0..2 {
+        let output = ended(turnframe().arg("demo").arg("--ledger").arg(&ledger));
+        assert_exit(&output, 0);
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        assert!(text.contains("[submitted]") && text.contains("[unknown]"), "{text}");
+        assert!(text.ends_with("took 2 rebookings on.\n"), "{text}");
+    }
+    assert!(ledger.exists());
+}
+
+#[test]
+fn serve_makes_a_token_for_a_run_and_stops_in_order_at_either_signal() {
+    let directory = tempfile::tempdir().expect("a directory");
+    for signal in ["-TERM", "-INT"] {
+        let serving = Serving::start(&directory.path().join("t.db"), &[]);
+        assert_eq!(serving.listening["event"], "listening");
+        assert_eq!(serving.listening["airline_is_simulated"], true);
+        assert_eq!(serving.listening["token"].as_str().map(str::len), Some(32));
+        let (said, code) = serving.stop(signal);
+        assert_eq!(code, Some(0));
+        assert_eq!(said, [serde_json::json!({ "event": "stopped" })]);
+    }
+}
+
+#[test]
+fn a_token_that_was_given_is_not_printed() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let token = ["--token", "acme/ada=a-secret-of-ada-at-acme"];
+    let serving = Serving::start(&directory.path().join("t.db"), &token);
+    assert!(!serving.listening.to_string().contains("a-secret-of-ada"));
+    assert_eq!(serving.stop("-TERM").1, Some(0));
+}
+
+#[test]
+fn a_second_process_on_a_ledger_is_refused_and_told_what_to_do() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let ledger = directory.path().join("t.db");
+    let serving = Serving::start(&ledger, &[]);
+    let second =
+        ended(turnframe().args(["serve", "--listen", "127.0.0.1:0", "--ledger"]).arg(&ledger));
+    assert_exit(&second, 3);
+    let said = String::from_utf8(second.stderr).expect("UTF-8");
+    assert!(said.contains("is open in another process"), "{said}");
+    assert!(said.contains("name another ledger with --ledger"), "{said}");
+    assert_eq!(serving.stop("-TERM").1, Some(0));
+    assert_exit(&ended(turnframe().arg("demo").arg("--ledger").arg(&ledger)), 0);
+}
+
+#[test]
+fn what_cannot_be_done_ends_with_the_documented_code() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("an address").to_string();
+    let serve = ["serve", "--ledger", "memory:", "--listen"];
+    assert_exit(&ended(turnframe().args(serve).arg(&address)), 4);
+    let serve = ["serve", "--ledger", "memory:", "--listen", "127.0.0.1:0"];
+    assert_exit(&ended(turnframe().args(serve).args(["--token", "no token"])), 2);
+    assert_exit(&ended(turnframe().args(serve).args(["--token", "acme/ada=short"])), 1);
+    assert_exit(&ended(turnframe().args(serve).args(["--airline", "ftp://airline"])), 1);
+    assert_exit(&ended(turnframe().args(["demo", "--ledger", "redis:somewhere"])), 1);
+    let help = ended(turnframe().args(["serve", "--help"]));
+    let help = String::from_utf8(help.stdout).expect("UTF-8");
+    for code in ["0", "1", "2", "3", "4", "5"] {
+        assert!(help.contains(&format!("\n  {code}  ")), "{help}");
+    }
+}
