@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
-use axum::routing::any;
+use axum::routing::{MethodRouter, any};
 use jiff::civil::date;
 use tokio::net::TcpListener;
 use turnframe_core::canonical::Json;
@@ -60,6 +60,11 @@ fn is_unknown(dispatched: &Dispatched) -> bool {
     matches!(dispatched, Dispatched::Unknown { .. })
 }
 
+/// Unknown because the connection went, and not because the sender lost patience.
+fn is_dropped(dispatched: &Dispatched) -> bool {
+    matches!(dispatched, Dispatched::Unknown { reason } if !reason.contains("timed out"))
+}
+
 fn is_not_sent(dispatched: &Dispatched) -> bool {
     matches!(dispatched, Dispatched::NotSent { .. })
 }
@@ -92,7 +97,7 @@ async fn case_4_a_connection_that_drops_after_the_effect_leaves_an_unknown_and_o
     let (simulator, destination) = airline().await;
     simulator.next(Behaviour::DropAfterCommit);
     let dispatched = destination.dispatch(&delivery(1)).await;
-    assert!(is_unknown(&dispatched), "{dispatched:?}");
+    assert!(is_dropped(&dispatched), "{dispatched:?}");
     let book = simulator.book();
     assert_eq!(book.received(&key(1)).len(), 1, "nothing below sends a second time");
     assert_eq!(book.rebookings(), 1);
@@ -107,7 +112,7 @@ async fn a_connection_that_drops_before_the_effect_looks_the_same_and_left_nothi
     let (simulator, destination) = airline().await;
     simulator.next(Behaviour::DropBeforeCommit);
     let dispatched = destination.dispatch(&delivery(1)).await;
-    assert!(is_unknown(&dispatched), "{dispatched:?}");
+    assert!(is_dropped(&dispatched), "{dispatched:?}");
     assert_eq!(simulator.book().received(&key(1)).len(), 1);
     assert_eq!(simulator.book().rebookings(), 0);
     assert_eq!(destination.reconcile(&delivery(1)).await, Reconciled::NotFound);
@@ -254,12 +259,28 @@ async fn what_cannot_be_an_order_is_not_sent() {
 
 /// A server that gives everybody one and the same answer.
 async fn answering(status: StatusCode, body: &'static str) -> AirlineDestination {
+    serving(any(move || async move { (status, body).into_response() })).await
+}
+
+async fn serving(answer: MethodRouter) -> AirlineDestination {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("an address");
-    let answer = move || async move { (status, body).into_response() };
-    let app = Router::new().fallback(any(answer));
+    let app = Router::new().fallback_service(answer);
     tokio::spawn(axum::serve(listener, app).into_future());
     AirlineDestination::new(&format!("http://{address}/v1")).expect("an address")
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_to_a_second_sending() {
+    let (simulator, _) = airline().await;
+    let elsewhere = format!("{}/rebookings", simulator.url());
+    let answer = move || {
+        let location = [("location", elsewhere.clone())];
+        async move { (StatusCode::TEMPORARY_REDIRECT, location).into_response() }
+    };
+    let redirected = serving(any(answer)).await.dispatch(&delivery(1)).await;
+    assert!(is_unknown(&redirected), "{redirected:?}");
+    assert_eq!(simulator.book().received_total(), 0);
 }
 
 #[tokio::test]

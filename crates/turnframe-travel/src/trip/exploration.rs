@@ -2,6 +2,7 @@
 //! the step, statements that are always taken, and a way out.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::LazyLock;
 
 use jiff::civil::date;
 use proptest::prelude::*;
@@ -22,7 +23,7 @@ use crate::language::Language;
 use crate::testing::{NOW, assert_round_trip, effect, forgotten};
 
 /// How many commands deep every sequence is tried.
-const DEPTH: usize = 6;
+const DEPTH: usize = 5;
 
 fn outcomes() -> Vec<RebookingOutcome> {
     vec![
@@ -81,8 +82,10 @@ fn after(state: &TripState, command: &TripCommand) -> Option<TripState> {
     Some(decision.events.iter().fold(state.clone(), evolve))
 }
 
+static REACHABLE: LazyLock<Vec<TripState>> = LazyLock::new(explore);
+
 /// Every state within [`DEPTH`] commands of a trip that does not exist, each once.
-fn reachable() -> Vec<TripState> {
+fn explore() -> Vec<TripState> {
     // Details that no phase, card or refusal depends on would only multiply the same states.
     let alphabet: Vec<_> = commands().into_iter().chain(statements_of_one_effect()).collect();
     let mut seen: BTreeMap<Json, TripState> = BTreeMap::new();
@@ -123,7 +126,7 @@ fn assert_sound(state: &TripState) {
         assert_eq!(closed, projection.operations.is_empty(), "an open case can be asked something");
         let unpaid: Vec<_> = state.unpaid().map(|it| format!("extra-{}", it.number)).collect();
         let asked: Vec<_> = projection.obligations.iter().map(|it| it.parameter.clone()).collect();
-        assert!(closed || asked == unpaid, "{asked:?}");
+        assert_eq!(asked, if closed { Vec::new() } else { unpaid });
 
         let Some(card) = projection.required else { continue };
         let first = projection.obligations.first().expect("a card meets an obligation");
@@ -217,9 +220,9 @@ fn assert_there_is_a_way_out(start: &TripState) {
 
 #[test]
 fn i3_i4_i6_every_reachable_state_is_sound_and_has_a_way_out() {
-    let states = reachable();
+    let states = &*REACHABLE;
     let mut phases = std::collections::BTreeSet::new();
-    for state in &states {
+    for state in states {
         assert_sound(state);
         assert_offer_is_honest(state);
         assert_there_is_a_way_out(state);
@@ -231,8 +234,8 @@ fn i3_i4_i6_every_reachable_state_is_sound_and_has_a_way_out() {
 
 #[test]
 fn a_statement_about_a_rebooking_is_taken_in_every_reachable_state() {
-    for state in reachable() {
-        assert_statements_are_total(&state);
+    for state in &*REACHABLE {
+        assert_statements_are_total(state);
     }
 }
 

@@ -41,7 +41,9 @@ fn answer(state: &TripState, topic: &'static str, language: Language) -> Option<
 #[test]
 fn i16_receipts_cite_every_event_exactly_once() {
     for language in Language::ALL {
-        let events: Vec<_> = frozen().into_iter().map(|(event, _)| event).collect();
+        let mut events: Vec<_> = frozen().into_iter().map(|(event, _)| event).collect();
+        let moved = TripEvent::DateSet { date: jiff::civil::date(2026, 6, 1) };
+        events.extend([opened(), ada_added(), ada_added(), moved, TripEvent::DepartureCleared]);
         let committed = committed(&TripWorkflow, events.clone());
         let drafts = receipts(language, events);
         let cited: Vec<_> = drafts.iter().flat_map(|draft| draft.event_ids.clone()).collect();

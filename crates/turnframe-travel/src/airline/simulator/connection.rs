@@ -106,3 +106,35 @@ impl AsyncWrite for Stream {
         Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_reader_that_waits_hears_that_its_connection_was_dropped() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        let silent = TcpStream::connect(address).await.expect("a connection");
+        let (mut stream, _) = axum::serve::Listener::accept(&mut Listener(listener)).await;
+        let connection = stream.connection.clone();
+        let reading = tokio::spawn(async move { stream.read_u8().await });
+        // On this one thread the reader now runs until it waits for the silent other side.
+        tokio::task::yield_now().await;
+
+        let heard = async {
+            tokio::select! {
+                biased;
+                never = connection.drop_it() => match never {},
+                read = reading => read.expect("the reader ended by itself"),
+            }
+        };
+        let read = tokio::time::timeout(Duration::from_secs(5), heard).await.expect("it heard");
+        assert_eq!(read.map_err(|error| error.kind()), Err(io::ErrorKind::ConnectionAborted));
+        drop(silent);
+    }
+}
