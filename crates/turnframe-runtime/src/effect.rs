@@ -5,13 +5,15 @@
 //! nobody can find out is parked for an operator. Killed after an attempt was recorded and before it was
 //! concluded, the next start concludes it as unknown (I15).
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use turnframe_core::canonical::Json;
 use turnframe_core::id::{AccountId, DestinationKey, EffectId};
 use turnframe_core::personal::SealError;
 use turnframe_core::receipt::EffectConclusion;
 use turnframe_core::source::{IdSource, Timestamp};
-use turnframe_ledger::{Append, EntryKind, MarkChange, MarkKind, StreamName};
+use turnframe_ledger::{Append, EntryKind, MarkChange, MarkKind, NewEntry, StreamName};
 
 use crate::entry::EntryBuilder;
 use crate::fold::effect::{EffectFold, EffectStatus};
@@ -23,6 +25,11 @@ use crate::record::{
 /// How long after an attempt's timeout a receiver may still be working on it. Until then "not found" means
 /// "not yet".
 pub const SETTLING_MARGIN: Duration = Duration::from_secs(5);
+
+/// The most bytes of what a remote said that are stored with a conclusion.
+pub const STATEMENT_MAX_BYTES: usize = 64 * 1024;
+/// The most characters of a remote's reference or code where its answer cannot be stored as it is.
+pub const REFERENCE_MAX_CHARS: usize = 256;
 
 /// What to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -218,8 +225,7 @@ pub fn append_of(
             (entry, retry(tries), false)
         }
         EffectRecord::Concluded { attempt, conclusion } => {
-            let payload = EffectConcluded { attempt: *attempt, conclusion: conclusion.clone() };
-            let entry = builder.build(&stream, EntryKind::EffectConcluded, &payload)?;
+            let entry = concluded(&builder, &stream, *attempt, conclusion)?;
             let due = match conclusion {
                 EffectConclusion::Unknown => retry(0),
                 EffectConclusion::Accepted { .. }
@@ -245,6 +251,47 @@ pub fn append_of(
     }
     let expected = vec![(stream, fold.version)];
     Ok(Append { account: account.clone(), expected, entries: vec![entry], keys: Vec::new(), marks })
+}
+
+/// The entry of a conclusion. What a remote said is stored as it said it. Where it cannot be stored (NUL, a key that
+/// is reserved, too much of it), its essence is: an effect is not left open because of how its answer is written.
+fn concluded(
+    builder: &EntryBuilder<'_>,
+    stream: &StreamName,
+    attempt: u32,
+    conclusion: &EffectConclusion,
+) -> Result<NewEntry, SealError> {
+    let build = |conclusion| {
+        let payload = EffectConcluded { attempt, conclusion };
+        builder.build(stream, EntryKind::EffectConcluded, &payload)
+    };
+    let said = match conclusion {
+        EffectConclusion::Accepted { reference, details } => {
+            reference.len() + details.as_str().len()
+        }
+        EffectConclusion::Rejected { code } => code.len(),
+        EffectConclusion::Unknown | EffectConclusion::ReconciliationRequired => 0,
+    };
+    match build(conclusion.clone()) {
+        Ok(entry) if said <= STATEMENT_MAX_BYTES => Ok(entry),
+        Ok(_) | Err(_) => build(essence(conclusion)?),
+    }
+}
+
+/// Whether the remote took it, and what it calls that, in characters that every store keeps.
+fn essence(conclusion: &EffectConclusion) -> Result<EffectConclusion, SealError> {
+    let plain = |text: &str| {
+        text.chars().filter(|it| !it.is_control()).take(REFERENCE_MAX_CHARS).collect::<String>()
+    };
+    Ok(match conclusion {
+        EffectConclusion::Accepted { reference, .. } => {
+            let details = Json::of(&BTreeMap::<String, String>::new())?;
+            EffectConclusion::Accepted { reference: plain(reference), details }
+        }
+        EffectConclusion::Rejected { code } => EffectConclusion::Rejected { code: plain(code) },
+        EffectConclusion::Unknown => EffectConclusion::Unknown,
+        EffectConclusion::ReconciliationRequired => EffectConclusion::ReconciliationRequired,
+    })
 }
 
 #[cfg(test)]

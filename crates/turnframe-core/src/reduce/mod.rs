@@ -10,6 +10,7 @@
 
 mod act;
 mod click;
+mod named;
 mod precedence;
 mod target;
 
@@ -117,6 +118,7 @@ pub fn reduce(input: &TurnInput<'_>) -> Erasure<ExecutionPlan> {
         reducer.reduce_text(index)?;
     }
     reducer.reduce_questions()?;
+    reducer.touch_named()?;
     reducer.bound_choices();
     Ok(reducer.finish())
 }

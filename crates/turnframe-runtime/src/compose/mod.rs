@@ -58,6 +58,20 @@ pub struct ComposeInput<'a> {
     pub acts: &'a [ActReport],
     /// Every case the turn touched.
     pub cases: &'a BTreeMap<CaseRef, CaseAfter>,
+    /// The choices between records that the conversation held when the turn was taken up.
+    pub choices: &'a [Interaction],
+}
+
+impl ComposeInput<'_> {
+    /// The cards that can be shown: those on the turn's cases, and the conversation's choices.
+    fn open_cards(&self) -> impl Iterator<Item = &Interaction> {
+        let plan = self.plan;
+        let is_closed =
+            |id: InteractionId| plan.closed_choices.iter().any(|closed| closed.card == id);
+        let is_new = |id: InteractionId| plan.choices.iter().any(|card| card.id == id);
+        let others = self.choices.iter().filter(move |it| !is_closed(it.id) && !is_new(it.id));
+        self.cases.values().flat_map(|case| &case.cards).chain(&plan.choices).chain(others)
+    }
 }
 
 /// Why a reply cannot be composed: a defect of a workflow, never the user's doing.
@@ -91,8 +105,8 @@ pub fn compose(input: &ComposeInput<'_>) -> Result<Vec<ResponseBlock>, ComposeEr
 /// What the ledger was read to hold.
 fn evidence(input: &ComposeInput<'_>) -> Evidence {
     let events = input.cases.values().flat_map(|case| &case.events).map(|event| event.id);
-    let cards = input.cases.values().flat_map(|case| &case.cards).chain(&input.plan.choices);
-    Evidence { events: events.collect(), cards: cards.map(|card| card.id).collect() }
+    let cards = input.open_cards().map(|card| card.id);
+    Evidence { events: events.collect(), cards: cards.collect() }
 }
 
 /// Renders the receipts of a case's committed events. Every event is cited by one of them.
@@ -219,11 +233,9 @@ impl Composition<'_> {
 
     /// Shows what this turn drew, and what a notice speaks of; each card once.
     fn cards(&mut self) {
-        let on_cases = self.input.cases.values().flat_map(|case| &case.cards);
         let drawn = |card: &&Interaction| card.turn == *self.input.turn;
         let spoken_of = |card: &&Interaction| self.shown.contains(&card.id);
-        let cards = on_cases.chain(&self.input.plan.choices);
-        let cards: Vec<_> = cards.filter(|card| drawn(card) || spoken_of(card)).collect();
+        let cards: Vec<_> = self.input.open_cards().filter(|card| drawn(card) || spoken_of(card)).collect();
         self.blocks.extend(cards.into_iter().map(|card| ResponseBlock::Interaction(card.view())));
     }
 

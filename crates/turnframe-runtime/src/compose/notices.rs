@@ -97,8 +97,7 @@ pub(super) fn cards_of(outcome: &ActOutcome) -> Vec<InteractionId> {
 }
 
 fn is_open(input: &ComposeInput<'_>, card: InteractionId) -> bool {
-    let on_cases = input.cases.values().flat_map(|case| &case.cards);
-    on_cases.chain(&input.plan.choices).any(|open| open.id == card)
+    input.open_cards().any(|open| open.id == card)
 }
 
 fn closed(status: InteractionStatus) -> NoticeCode {

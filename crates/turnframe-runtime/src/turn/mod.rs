@@ -259,7 +259,7 @@ impl TurnEngine {
             }
         };
         let settled = self.settle(context, &turn, &reduced, cases).await?;
-        let answer = self.answer(&turn, message.as_ref(), &reduced, &settled).await?;
+        let answer = self.answer(context, &turn, message.as_ref(), &reduced, &settled).await?;
         let touched = settled.touched();
         let answered = TurnAnswered { answer: answer.clone(), touched };
         recorder.record(&turn.turn, TurnRecord::Answered(Box::new(answered))).await?;

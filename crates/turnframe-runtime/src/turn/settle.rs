@@ -144,6 +144,7 @@ impl TurnEngine {
     /// Steps 9 and 10: the blocks, and a model's words around them where one is asked.
     pub(super) async fn answer(
         &self,
+        context: &ConversationContext,
         turn: &UnfinishedTurn,
         message: Option<&Message>,
         reduced: &TurnReduced,
@@ -160,6 +161,7 @@ impl TurnEngine {
             plan: &reduced.plan,
             acts: &settled.acts,
             cases: &settled.cases,
+            choices: &context.choices,
         })?;
         if let Some(words) = self.narrate(turn, settled, &blocks).await {
             // Whatever a model wrote may be about the speaker: it goes when they are erased.
