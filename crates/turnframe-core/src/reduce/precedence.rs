@@ -95,6 +95,9 @@ impl<'a> Reducer<'a> {
     pub(super) fn cancel(&mut self) {
         for (index, act) in self.input.understanding.acts.iter().enumerate() {
             let Intent::Cancel(target) = &act.intent else { continue };
+            if self.is_called_off(index) {
+                continue;
+            }
             match target {
                 CancelTarget::Act(earlier) => {
                     let root = self.corrected_first(*earlier);
@@ -121,6 +124,13 @@ impl<'a> Reducer<'a> {
                 }
             }
         }
+    }
+
+    /// Whether a cancellation is itself taken back, by a later one that stands.
+    fn is_called_off(&self, index: usize) -> bool {
+        let this = Intent::Cancel(CancelTarget::Act(index));
+        let mut later = self.input.understanding.acts.iter().enumerate().skip(index + 1);
+        later.any(|(by, act)| act.intent == this && !self.is_called_off(by))
     }
 
     /// The act that a chain of corrections began with.
