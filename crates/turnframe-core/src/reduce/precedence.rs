@@ -220,8 +220,8 @@ impl<'a> Reducer<'a> {
         }
     }
 
-    /// A correction takes the place of the act it puts right, or of the last one that did so before. What is only
-    /// wondered about corrects nothing.
+    /// A correction takes the place of the act it puts right, or of the last one that did so before; also where it
+    /// comes to nothing itself: what was just taken back is not done. What is only wondered about corrects nothing.
     pub(super) fn correct(&mut self) {
         for (index, act) in self.input.understanding.acts.iter().enumerate() {
             let Intent::Operate { corrects: Some(earlier), mood: Mood::Requested, .. } =
@@ -233,8 +233,7 @@ impl<'a> Reducer<'a> {
             while let Some(by) = self.corrected_by[last] {
                 last = by;
             }
-            let usable = !self.texts[last].is_settled() && !self.texts[index].is_settled();
-            if usable {
+            if !self.texts[last].is_settled() {
                 self.texts[last].settle(ActOutcome::Superseded { by: act_id(index) });
                 self.corrected_by[last] = Some(index);
             }
