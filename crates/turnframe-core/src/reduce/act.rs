@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::target::Target;
+use super::target::{Origin, Target};
 use super::{Draft, Reducer, act_id};
 use crate::id::{CaseRef, InteractionId, OperationRef, OptionId, SlotName};
 use crate::interaction::{Continuation, InteractionStatus, OptionMeaning};
@@ -22,7 +22,7 @@ pub(super) struct Operating<'r> {
     pub(super) values: &'r BTreeMap<SlotName, SlotValue>,
 }
 
-impl Reducer<'_> {
+impl<'a> Reducer<'a> {
     /// Reduces a text act that no pass has settled.
     pub(super) fn reduce_text(&mut self, index: usize) -> Erasure<()> {
         if self.texts[index].is_settled() {
@@ -54,21 +54,21 @@ impl Reducer<'_> {
     fn operate(
         &mut self,
         index: usize,
-        operation: &OperationRef,
-        target: &ProposedTarget,
+        operation: &'a OperationRef,
+        target: &'a ProposedTarget,
         arguments: &[Argument],
     ) -> Erasure<Disposition> {
         let values = match self.values(operation, arguments) {
             Ok(values) => values,
             Err(outcome) => return Ok(Disposition::Final(outcome)),
         };
-        match self.resolve(&operation.workflow, target) {
+        match self.resolve(index, &operation.workflow, target) {
             Target::Case(case) => {
                 self.texts[index].case = Some(case.clone());
                 let operating = Operating { act: act_id(index), operation, values: &values };
                 let mut disposition = self.operate_on(case, &operating)?;
                 if let Disposition::Step(step) = &mut disposition {
-                    step.depends_on = self.creator(target);
+                    step.depends_on = self.creator(index, operation, target);
                 }
                 Ok(disposition)
             }
@@ -86,17 +86,21 @@ impl Reducer<'_> {
     }
 
     /// The act of this turn that brings the target into being, if one does.
-    fn creator(&self, target: &ProposedTarget) -> Option<ActId> {
-        let ProposedTarget::Act(earlier) = target else { return None };
-        let mut act = *earlier;
-        while let Some(by) = self.corrected_by[act] {
-            act = by;
+    fn creator(
+        &self,
+        index: usize,
+        operation: &'a OperationRef,
+        target: &'a ProposedTarget,
+    ) -> Option<ActId> {
+        match self.origin(index, &operation.workflow, target) {
+            Origin::Act(act) if self.creates(act) => Some(act_id(act)),
+            Origin::Act(_) | Origin::Words { .. } | Origin::Circle => None,
         }
-        match &self.input.understanding.acts[act].intent {
-            Intent::Operate { target: ProposedTarget::New(_), .. } => Some(act_id(act)),
-            Intent::Operate { target, .. } => self.creator(target),
-            Intent::Answer { .. } | Intent::Cancel(_) => None,
-        }
+    }
+
+    fn creates(&self, act: usize) -> bool {
+        let intent = &self.input.understanding.acts[act].intent;
+        matches!(intent, Intent::Operate { target: ProposedTarget::New(_), .. })
     }
 
     /// Computes the values from the words the pointers hold.
@@ -186,6 +190,7 @@ impl Reducer<'_> {
         if let Ok(decision) = workflow.decide(&scratch.state, command, now)? {
             scratch.projection = workflow.project(&decision.after, locale)?;
             scratch.state = decision.after;
+            self.born.insert(case.clone());
         }
         Ok(())
     }

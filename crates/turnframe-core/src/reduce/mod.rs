@@ -14,7 +14,7 @@ mod named;
 mod precedence;
 mod target;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::context::ActorContext;
 use crate::id::{
@@ -29,7 +29,7 @@ use crate::registry::{CorruptJson, ErasedState, ErasedWorkflow, Erasure, Workflo
 use crate::source::{IdSource, Timestamp};
 use crate::target::TargetTable;
 use crate::text::Text;
-use crate::understanding::Understanding;
+use crate::understanding::{Intent, Understanding};
 use crate::view::Projection;
 use crate::words::WordRange;
 
@@ -156,6 +156,8 @@ struct Reducer<'a> {
     /// Which text act each one was corrected by.
     corrected_by: Vec<Option<usize>>,
     scratch: BTreeMap<CaseRef, Scratch>,
+    /// Cases on which a command of this turn comes to something: also those that did not exist before it.
+    born: BTreeSet<CaseRef>,
     expectations: Vec<CaseExpectation>,
     questions: Vec<PlannedQuestion>,
     choices: Vec<Interaction>,
@@ -189,6 +191,7 @@ impl<'a> Reducer<'a> {
             texts: texts.collect(),
             corrected_by: vec![None; acts.len()],
             scratch: BTreeMap::new(),
+            born: BTreeSet::new(),
             expectations: Vec::new(),
             questions: Vec::new(),
             choices: Vec::new(),
@@ -198,20 +201,32 @@ impl<'a> Reducer<'a> {
         }
     }
 
-    /// Text acts in the order in which they run: a correction runs in the place of what it corrects.
+    /// Text acts in the order in which they run: a correction runs in the place of what it corrects, and whatever
+    /// is about the record of an act runs after it.
     fn run_order(&self) -> Vec<usize> {
         let mut order = Vec::with_capacity(self.texts.len());
         for index in 0..self.texts.len() {
             let mut act = index;
             while let Some(by) = self.corrected_by[act] {
-                order.push(act);
+                self.queue(act, &mut order);
                 act = by;
             }
+            self.queue(act, &mut order);
+        }
+        order
+    }
+
+    fn queue(&self, act: usize, order: &mut Vec<usize>) {
+        if let Intent::Operate { operation, target, .. } =
+            &self.input.understanding.acts[act].intent
+            && let target::Origin::Act(first) = self.origin(act, &operation.workflow, target)
+            && !order.contains(&first)
+        {
+            order.push(first);
+        }
+        if !order.contains(&act) {
             order.push(act);
         }
-        let mut seen = std::collections::BTreeSet::new();
-        order.retain(|index| seen.insert(*index));
-        order
     }
 
     fn workflow(&self, case: &CaseRef) -> Erasure<&'a dyn ErasedWorkflow> {

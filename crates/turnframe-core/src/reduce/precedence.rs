@@ -2,12 +2,16 @@
 //!
 //! Each pass settles what it decides; a later pass finds it settled and leaves it alone.
 
+use super::target::Origin;
 use super::{Reducer, act_id};
 use crate::id::{InteractionId, OperationRef, OptionId};
 use crate::interaction::{Interaction, InteractionStatus, OptionMeaning};
 use crate::plan::{ActId, ActOutcome, Action, ClosedChoice, Disposition, Step};
 use crate::policy::RiskClass;
-use crate::understanding::{CancelTarget, Intent, Mood, ProhibitionScope, ProposedAct};
+use crate::target::Resolution;
+use crate::understanding::{
+    CancelTarget, Intent, Mood, ProhibitionScope, ProposedAct, ProposedTarget,
+};
 
 /// The operation an act asks for, where it asks for one.
 pub(super) fn operation_of(act: &ProposedAct) -> Option<&OperationRef> {
@@ -198,7 +202,7 @@ impl<'a> Reducer<'a> {
                 Intent::Answer { card: None, .. } => only_card,
                 Intent::Operate { operation, target, .. } => {
                     click.card.payload.operation.as_ref() == Some(operation)
-                        && self.same_case(operation, target)
+                        && self.same_case(index, operation, target)
                 }
                 Intent::Cancel(_) => false,
             };
@@ -210,13 +214,17 @@ impl<'a> Reducer<'a> {
 
     fn same_case(
         &self,
-        operation: &OperationRef,
-        target: &crate::understanding::ProposedTarget,
+        index: usize,
+        operation: &'a OperationRef,
+        target: &'a ProposedTarget,
     ) -> bool {
         let case = self.input.click.and_then(|click| click.card.case.as_ref());
-        match self.resolve_named(&operation.workflow, target) {
-            crate::target::Resolution::One(found) => Some(&found) == case,
-            crate::target::Resolution::Ambiguous(_) | crate::target::Resolution::Missing => false,
+        match self.origin(index, &operation.workflow, target) {
+            Origin::Words { workflow, target, .. } => match self.resolve_named(workflow, target) {
+                Resolution::One(found) => Some(&found) == case,
+                Resolution::Ambiguous(_) | Resolution::Missing => false,
+            },
+            Origin::Act(_) | Origin::Circle => false,
         }
     }
 

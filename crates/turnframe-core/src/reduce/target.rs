@@ -6,12 +6,12 @@ use crate::interaction::{
     CardContext, Continuation, Interaction, InteractionKind, InteractionPayload, InteractionStatus,
     OptionMeaning, StoredOption,
 };
-use crate::plan::{ClosedChoice, Disposition, PlannedAnswer, PlannedQuestion};
+use crate::plan::{ActOutcome, ClosedChoice, Disposition, PlannedAnswer, PlannedQuestion};
 use crate::policy::RiskClass;
 use crate::registry::{CorruptJson, Erasure};
 use crate::target::Resolution;
 use crate::text::Text;
-use crate::understanding::{ProposedQuestion, ProposedTarget};
+use crate::understanding::{Intent, ProposedQuestion, ProposedTarget};
 
 /// What an act's target comes to.
 pub(super) enum Target {
@@ -21,7 +21,17 @@ pub(super) enum Target {
     DependsOn(usize),
 }
 
-impl Reducer<'_> {
+/// What a target comes down to.
+pub(super) enum Origin<'a> {
+    /// Words that name a record, and the act they stand in.
+    Words { owner: usize, workflow: &'a WorkflowKey, target: &'a ProposedTarget },
+    /// The record that this act brings into being, or whose card it is about.
+    Act(usize),
+    /// Acts that refer to each other.
+    Circle,
+}
+
+impl<'a> Reducer<'a> {
     /// Resolves a target that names a record by itself.
     pub(super) fn resolve_named(
         &self,
@@ -43,17 +53,33 @@ impl Reducer<'_> {
         }
     }
 
-    /// Resolves any target of an act or a question.
-    pub(super) fn resolve(&self, workflow: &WorkflowKey, target: &ProposedTarget) -> Target {
-        match target {
-            ProposedTarget::New(workflow) => {
-                let case = self.input.ids.case();
-                Target::Case(CaseRef { workflow: workflow.clone(), case })
-            }
-            ProposedTarget::Act(earlier) => self.resolve_through(workflow, *earlier),
-            ProposedTarget::Handle(_) | ProposedTarget::Mention(_) | ProposedTarget::Unstated => {
-                match self.resolve_named(workflow, target) {
-                    Resolution::One(case) => Target::Case(case),
+    /// Resolves any target of an act or a question that stands at a place in the message.
+    pub(super) fn resolve(
+        &self,
+        place: usize,
+        workflow: &'a WorkflowKey,
+        target: &'a ProposedTarget,
+    ) -> Target {
+        if let ProposedTarget::New(workflow) = target {
+            let case = self.input.ids.case();
+            return Target::Case(CaseRef { workflow: workflow.clone(), case });
+        }
+        match self.origin(place, workflow, target) {
+            Origin::Circle => Target::Missing,
+            Origin::Act(act) => match &self.texts[act].case {
+                Some(case) if self.input.cases.contains_key(case) || self.born.contains(case) => {
+                    of_workflow(case, workflow)
+                }
+                Some(_) | None => Target::DependsOn(act),
+            },
+            Origin::Words { owner, workflow: named_in, target } => {
+                match self.resolve_named(named_in, target) {
+                    Resolution::One(case) => of_workflow(&case, workflow),
+                    Resolution::Ambiguous(_) | Resolution::Missing
+                        if owner != place && self.asks(owner) =>
+                    {
+                        Target::DependsOn(owner)
+                    }
                     Resolution::Ambiguous(cases) => Target::Ambiguous(cases),
                     Resolution::Missing => Target::Missing,
                 }
@@ -61,25 +87,42 @@ impl Reducer<'_> {
         }
     }
 
-    /// The record of an earlier act, or of the one that took its place.
-    fn resolve_through(&self, workflow: &WorkflowKey, earlier: usize) -> Target {
-        let mut act = earlier;
-        while let Some(by) = self.corrected_by[act] {
-            act = by;
-        }
-        let draft = &self.texts[act];
-        let runs = matches!(draft.disposition, Some(Disposition::Step(_)));
-        match &draft.case {
-            // A case that exists can be named even where the act on it came to nothing.
-            Some(case) if runs || self.input.cases.contains_key(case) => {
-                if case.workflow == *workflow {
-                    Target::Case(case.clone())
-                } else {
-                    Target::Missing
-                }
+    /// Where a target comes from, once acts that refer to acts are followed, and the corrections in their places. A
+    /// correction that refers to what it corrects means the record of that.
+    pub(super) fn origin(
+        &self,
+        place: usize,
+        workflow: &'a WorkflowKey,
+        target: &'a ProposedTarget,
+    ) -> Origin<'a> {
+        let (mut owner, mut workflow, mut target) = (place, workflow, target);
+        for _ in 0..=self.texts.len() {
+            let ProposedTarget::Act(earlier) = target else {
+                return Origin::Words { owner, workflow, target };
+            };
+            let mut act = *earlier;
+            while let Some(by) = self.corrected_by[act].filter(|by| *by != owner) {
+                act = by;
             }
-            Some(_) | None => Target::DependsOn(act),
+            owner = act;
+            (workflow, target) = match &self.input.understanding.acts[act].intent {
+                Intent::Operate { target: ProposedTarget::New(_), .. }
+                | Intent::Answer { .. }
+                | Intent::Cancel(_) => return Origin::Act(act),
+                Intent::Operate { operation, target, .. } => (&operation.workflow, target),
+            };
         }
+        Origin::Circle
+    }
+
+    /// Whether an act tells the user that its own target is not clear, now or when its turn comes.
+    fn asks(&self, act: usize) -> bool {
+        matches!(
+            self.texts[act].disposition,
+            None | Some(Disposition::Final(
+                ActOutcome::AmbiguousTarget { .. } | ActOutcome::TargetMissing
+            ))
+        )
     }
 
     /// Draws the question which record is meant.
@@ -164,8 +207,9 @@ impl Reducer<'_> {
         Ok(())
     }
 
-    fn answer(&mut self, question: &ProposedQuestion) -> Erasure<PlannedAnswer> {
-        Ok(match self.resolve(&question.workflow, &question.target) {
+    fn answer(&mut self, question: &'a ProposedQuestion) -> Erasure<PlannedAnswer> {
+        let place = self.texts.len();
+        Ok(match self.resolve(place, &question.workflow, &question.target) {
             Target::Case(case) => {
                 self.touch(&case)?;
                 PlannedAnswer::FromView(case)
@@ -179,6 +223,10 @@ impl Reducer<'_> {
             Target::DependsOn(act) => PlannedAnswer::NotExecuted { because: super::act_id(act) },
         })
     }
+}
+
+fn of_workflow(case: &CaseRef, workflow: &WorkflowKey) -> Target {
+    if case.workflow == *workflow { Target::Case(case.clone()) } else { Target::Missing }
 }
 
 /// What tells two cases of one label apart: the label, and the facts beneath it.
