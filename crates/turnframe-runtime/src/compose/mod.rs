@@ -235,7 +235,8 @@ impl Composition<'_> {
     fn cards(&mut self) {
         let drawn = |card: &&Interaction| card.turn == *self.input.turn;
         let spoken_of = |card: &&Interaction| self.shown.contains(&card.id);
-        let cards: Vec<_> = self.input.open_cards().filter(|card| drawn(card) || spoken_of(card)).collect();
+        let cards: Vec<_> =
+            self.input.open_cards().filter(|card| drawn(card) || spoken_of(card)).collect();
         self.blocks.extend(cards.into_iter().map(|card| ResponseBlock::Interaction(card.view())));
     }
 
