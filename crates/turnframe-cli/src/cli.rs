@@ -23,6 +23,53 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Play a scripted traveller against the real system, and print everything that is recorded
     Demo(DemoArgs),
+    /// Measure
+    #[command(subcommand)]
+    Bench(BenchCommand),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchCommand {
+    /// Drive whole turns of many conversations at once, and report what was seen; HTTP is left out
+    Turns(BenchTurnsArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct BenchTurnsArgs {
+    /// The kind of ledger; a file is thrown away afterwards
+    #[arg(long, value_enum, default_value = "sqlite")]
+    pub(crate) ledger: BenchLedger,
+    /// Where the file lies; the folder of temporary files by default
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) directory: Option<std::path::PathBuf>,
+    /// Conversations at once
+    #[arg(long, default_value_t = 64)]
+    pub(crate) conversations: usize,
+    /// Turns of each, one after another
+    #[arg(long, default_value_t = 100)]
+    pub(crate) turns: usize,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The kind of ledger a bench runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BenchLedger {
+    /// In memory
+    Memory,
+    /// In a SQLite file, synchronous=FULL
+    Sqlite,
+}
+
+impl BenchLedger {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Sqlite => "sqlite, synchronous=FULL",
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -21,6 +21,10 @@ use tracing_subscriber::EnvFilter;
 use crate::cli::{Cli, Command};
 use crate::exit::CliError;
 
+/// A turn allocates much and keeps little.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(cli) {
@@ -38,12 +42,13 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<(), CliError> {
     log_to_stderr(match cli.command {
         Command::Serve(_) => "info,sqlx=warn",
-        Command::Demo(_) => "error",
+        Command::Demo(_) | Command::Bench(_) => "error",
     });
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     match cli.command {
         Command::Serve(args) => runtime.block_on(commands::serve::run(args)),
         Command::Demo(args) => runtime.block_on(commands::demo::run(args)),
+        Command::Bench(command) => runtime.block_on(commands::bench::run(command)),
     }
 }
 

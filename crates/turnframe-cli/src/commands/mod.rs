@@ -1,4 +1,5 @@
 //! The commands, one module each.
 
+pub(crate) mod bench;
 pub(crate) mod demo;
 pub(crate) mod serve;
