@@ -9,6 +9,7 @@ pub mod entry;
 pub mod execute;
 pub mod fold;
 pub mod key;
+pub mod offline;
 pub mod port;
 pub mod record;
 pub mod relay;

@@ -223,7 +223,7 @@ static GERMAN: Language = Language {
     articles: &[
         "der", "die", "das", "den", "dem", "des", "ein", "eine", "einen", "einem", "einer", "eines",
     ],
-    before_date: &["am", "den", "dem", "der"],
+    before_date: &["am", "zum", "den", "dem", "der"],
     before_time: &["um"],
     of: &[],
     ordinals: &["te", "ten", "ter"],

@@ -57,9 +57,8 @@ impl Inflection {
 fn english(word: &str) -> String {
     let word = word.strip_suffix("'s").unwrap_or(word);
     let long = |base: &&str| base.chars().count() >= STEM_MIN;
-    let hisses = |base: &&str| {
-        ["s", "x", "z", "ch", "sh"].iter().any(|ending| base.ends_with(ending))
-    };
+    let hisses =
+        |base: &&str| ["s", "x", "z", "ch", "sh"].iter().any(|ending| base.ends_with(ending));
     for ending in ["ies", "ied"] {
         if let Some(base) = word.strip_suffix(ending).filter(long) {
             return format!("{base}y");

@@ -44,8 +44,13 @@ pub(super) enum PartKind {
     Words,
     /// Words, and the places directly after them.
     Introduced,
-    /// Places without words: they take what stands after one of these parts, or before all where there is none.
-    Bare(Vec<usize>),
+    /// Places without words: they take what stands after other parts.
+    Bare {
+        /// Those parts, all of them words.
+        after: Vec<usize>,
+        /// Whether what stands before everything may be taken too, since nothing has to be said before it.
+        leads: bool,
+    },
 }
 
 /// A part of a pattern.
@@ -59,8 +64,8 @@ pub(super) struct Part {
     pub(super) openings: Vec<Opening>,
     /// How it finds its words.
     pub(super) kind: PartKind,
-    /// Whether another part may want the same word.
-    pub(super) is_contested: bool,
+    /// Whether its words keep their place among the other words of the phrase.
+    pub(super) is_ordered: bool,
 }
 
 /// A plain phrase, ready to be matched.
@@ -137,10 +142,12 @@ impl Compiler<'_> {
         if parts.len() > PARTS_MAX {
             return Err(PhraseFault::TooMany);
         }
-        for index in 0..parts.len() {
-            let wants = |part: &Part| part.cues.iter().any(|cue| parts[index].cues.contains(cue));
-            let rivals = parts.iter().filter(|part| wants(part)).count();
-            parts[index].is_contested = rivals > 1;
+        for group in 0..groups {
+            let is_ordered = |part: &Part| part.kind == PartKind::Words;
+            let all = parts.iter().filter(|part| part.group == group).all(is_ordered);
+            for part in parts.iter_mut().filter(|part| part.group == group) {
+                part.is_ordered = part.kind == PartKind::Words && (group == 0 || all);
+            }
         }
         let is_vague = required.iter().all(|cue| self.vocabulary.is_function(*cue));
         let is_head_first = parts.first().is_some_and(|part| {
@@ -151,13 +158,12 @@ impl Compiler<'_> {
 
     /// The sequence with its verb at the end, where the language has that.
     fn verb_last(&self, nodes: &[Node]) -> Option<Vec<Node>> {
-        let (Node::Word(verbs), rest) = nodes.split_first().filter(|_| self.lexicon.is_verb_final)?
-        else {
+        let (Node::Word(verbs), rest) = nodes.split_first()? else { return None };
+        let is_verb = |word: &String| !self.lexicon.class(word).has(Class::FUNCTION);
+        if !self.lexicon.is_verb_final || !verbs.iter().any(is_verb) {
             return None;
-        };
-        let is_particle = |node: &Node| {
-            matches!(node, Node::Word(words) if words.iter().all(|it| self.lexicon.is_particle(it)))
-        };
+        }
+        let is_particle = |node: &Node| matches!(node, Node::Word(words) if words.iter().all(|it| self.lexicon.is_particle(it)));
         let is_word = |node: &Node| matches!(node, Node::Word(_));
         let last = rest.iter().rposition(is_word).filter(|at| is_particle(&rest[*at]));
         let trails = |at: &usize| rest[at + 1..].iter().all(|it| matches!(it, Node::Optional(_)));
@@ -278,6 +284,7 @@ impl Builder<'_, '_> {
                 return Err(PhraseFault::Adjacent(name.to_owned()));
             }
             last.openings.push(opening);
+            run.has_article = false;
             return Ok(());
         }
         let prepositions = run.cues.iter().rev().take_while(|(_, is_preposition)| *is_preposition);
@@ -290,11 +297,19 @@ impl Builder<'_, '_> {
         let introducing = run.cues.split_off(run.cues.len() - introduces);
         self.flush(run, group);
         let cues: Vec<CueId> = introducing.into_iter().map(|(cue, _)| cue).collect();
-        let before = std::mem::take(&mut self.since);
-        let kind =
-            if cues.is_empty() { PartKind::Bare(before) } else { PartKind::Introduced };
+        let after = self.since.clone();
+        let leads = self.parts.iter().all(|part| part.group != 0 && part.openings.is_empty());
+        if group == 0 {
+            self.since.clear();
+        }
+        let is_bare = cues.is_empty();
+        if is_bare && after.is_empty() && !leads {
+            return Err(PhraseFault::Adjacent(name.to_owned()));
+        }
+        let kind = if is_bare { PartKind::Bare { after, leads } } else { PartKind::Introduced };
         let openings = vec![opening];
-        self.parts.push(Part { group, cues, openings, kind, is_contested: false });
+        run.has_article = false;
+        self.parts.push(Part { group, cues, openings, kind, is_ordered: false });
         Ok(())
     }
 
@@ -302,13 +317,12 @@ impl Builder<'_, '_> {
     /// a part that may be missing.
     fn flush(&mut self, run: &mut Run, group: usize) {
         let cues: Vec<CueId> = run.cues.drain(..).map(|(cue, _)| cue).collect();
-        run.has_article = false;
         let together = if group == 0 { 1 } else { cues.len().max(1) };
         for cues in cues.chunks(together) {
             self.since.push(self.parts.len());
             let (cues, openings) = (cues.to_vec(), Vec::new());
             let kind = PartKind::Words;
-            self.parts.push(Part { group, cues, openings, kind, is_contested: false });
+            self.parts.push(Part { group, cues, openings, kind, is_ordered: false });
         }
     }
 }

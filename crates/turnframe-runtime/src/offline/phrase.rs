@@ -129,7 +129,9 @@ impl Parser<'_> {
         for word in message.words().map(fold) {
             match self.lexicon.contraction(&word) {
                 Some(words) => {
-                    words.map(|word| push(alternatives, Raw::Word(word.to_owned())));
+                    for word in words {
+                        push(alternatives, Raw::Word(word.to_owned()));
+                    }
                 }
                 None => push(alternatives, Raw::Word(word)),
             }

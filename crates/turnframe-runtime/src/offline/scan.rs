@@ -40,6 +40,8 @@ pub(super) struct Token {
     pub(super) opens: bool,
     /// The lexeme it belongs to.
     pub(super) lexeme: usize,
+    /// What it does by itself, where its lexeme is cut.
+    pub(super) alone: Class,
 }
 
 /// Tokens that mean something together.
@@ -97,6 +99,8 @@ pub(super) struct Scan<'m> {
     pub(super) lexemes: Vec<Lexeme>,
     /// Every word of a phrase, in order of the word and of where it stands.
     hits: Vec<Hit>,
+    /// The same in the order of the tokens.
+    cues: Vec<(usize, CueId)>,
     /// Where clauses may begin, in order; the first token is none.
     pub(super) joints: Vec<Joint>,
 }
@@ -114,8 +118,9 @@ impl<'m> Scan<'m> {
                 hits.push(Hit { cue, at, form });
             });
         }
+        let cues = hits.iter().map(|hit: &Hit| (hit.at, hit.cue)).collect();
         hits.sort_unstable();
-        let mut scan = Self { message, tokens, lexemes, hits, joints: Vec::new() };
+        let mut scan = Self { message, tokens, lexemes, hits, cues, joints: Vec::new() };
         scan.joints = scan.find_joints();
         scan
     }
@@ -127,9 +132,10 @@ impl<'m> Scan<'m> {
         &self.hits[from..from + to]
     }
 
-    /// Every word of a phrase in the message.
-    pub(super) fn all_hits(&self) -> &[Hit] {
-        &self.hits
+    /// The words of phrases that a token is.
+    pub(super) fn cues_at(&self, at: usize) -> impl Iterator<Item = CueId> {
+        let from = self.cues.partition_point(|(token, _)| *token < at);
+        self.cues[from..].iter().take_while(move |(token, _)| *token == at).map(|(_, cue)| *cue)
     }
 
     /// The words of tokens.
@@ -152,16 +158,23 @@ impl<'m> Scan<'m> {
         self.lexemes[self.tokens[token].lexeme].class
     }
 
-    /// The lexeme that begins at a token and ends within a range.
+    /// The lexeme that begins at a token within a range; a token of a lexeme that is cut stands for itself.
     pub(super) fn lexeme_from(&self, token: usize, end: usize) -> Option<Lexeme> {
-        let lexeme = self.lexemes[self.tokens[token].lexeme];
-        (lexeme.start == token && lexeme.end <= end).then_some(lexeme)
+        let known = self.tokens.get(token).filter(|_| token < end)?;
+        let lexeme = self.lexemes[known.lexeme];
+        let is_whole = lexeme.start == token && lexeme.end <= end;
+        let alone = Lexeme { start: token, end: token + 1, class: known.alone };
+        Some(if is_whole { lexeme } else { alone })
     }
 
-    /// The lexeme that ends before a token and begins within a range.
+    /// The lexeme that ends before a token within a range; a token of a lexeme that is cut stands for itself.
     pub(super) fn lexeme_to(&self, start: usize, token: usize) -> Option<Lexeme> {
-        let lexeme = self.lexemes[self.tokens[token.checked_sub(1)?].lexeme];
-        (lexeme.end == token && lexeme.start >= start).then_some(lexeme)
+        let last = token.checked_sub(1).filter(|last| *last >= start)?;
+        let known = self.tokens.get(last)?;
+        let lexeme = self.lexemes[known.lexeme];
+        let is_whole = lexeme.end == token && lexeme.start >= start;
+        let alone = Lexeme { start: last, end: token, class: known.alone };
+        Some(if is_whole { lexeme } else { alone })
     }
 
     /// The joints strictly within a range.
@@ -213,15 +226,24 @@ fn tokens(message: &Message, lexicon: &Lexicon) -> Vec<Token> {
         end = span.end;
         let before = match tokens.last_mut() {
             None => Break::Hard,
+            Some(last) if numbers_a_line(last, between) => Break::Hard,
             Some(last) => between_tokens(between, last, lexicon),
         };
         let folded = fold(word);
         let halves = lexicon.contraction(&folded);
         let mut push = |fold: String, starts_word: bool, before: Break| {
             let word = u32::try_from(index).unwrap_or(u32::MAX);
-            let (asks, is_quoted, opens, lexeme) = (false, false, false, 0);
-            let token = Token { word, fold, starts_word, before, asks, is_quoted, opens, lexeme };
-            tokens.push(token);
+            tokens.push(Token {
+                word,
+                fold,
+                starts_word,
+                before,
+                asks: false,
+                is_quoted: false,
+                opens: false,
+                lexeme: 0,
+                alone: Class::default(),
+            });
         };
         match halves {
             Some([first, second]) => {
@@ -238,13 +260,23 @@ fn tokens(message: &Message, lexicon: &Lexicon) -> Vec<Token> {
     tokens
 }
 
+/// Whether a token is the number of a line, as in `1. renew it`.
+fn numbers_a_line(token: &Token, after: &str) -> bool {
+    let is_number = token.fold.len() <= 2 && token.fold.bytes().all(|it| it.is_ascii_digit());
+    is_number && token.before == Break::Hard && matches!(after, ". " | ") " | ".) ")
+}
+
 /// What the characters between two tokens come to.
 fn between_tokens(between: &str, last: &mut Token, lexicon: &Lexicon) -> Break {
     let mut found = Break::None;
-    let closes_nothing = last.fold.bytes().all(|byte| byte.is_ascii_digit())
-        || last.fold.chars().count() == 1
-        || lexicon.is_abbreviation(&last.fold);
-    for character in between.chars() {
+    let is_ordinal = last.fold.len() <= 2 && last.fold.bytes().all(|it| it.is_ascii_digit());
+    let closes_nothing =
+        is_ordinal || last.fold.chars().count() == 1 || lexicon.is_abbreviation(&last.fold);
+    // What stands before a closing quotation mark is of the quotation.
+    let touching = between.find(char::is_whitespace).unwrap_or(between.len());
+    let closed = between[..touching].rfind(['"', '“', '”', '»', '’']);
+    let outside = closed.map_or(between, |at| between[at..].trim_start_matches(is_quotation_mark));
+    for character in outside.chars() {
         let kind = match character {
             '?' | '？' => {
                 last.asks = true;
@@ -256,9 +288,9 @@ fn between_tokens(between: &str, last: &mut Token, lexicon: &Lexicon) -> Break {
             ',' | ':' | '(' | ')' | '–' | '—' => Break::Soft,
             // A dash with a space before it separates; one within a word joins.
             '-' if between.starts_with(' ') => Break::Soft,
-            '"' | '\'' | '’' | '‘' | '“' | '”' | '„' | '«' | '»' | '\u{200d}' | '\u{fe0f}' => {
-                Break::None
-            }
+            mark if is_quotation_mark(mark) => Break::None,
+            // Joins pictures.
+            '\u{200d}' | '\u{fe0f}' => Break::None,
             // Pictures stand where people would otherwise put a comma.
             picture if !picture.is_ascii() && !picture.is_whitespace() => Break::Soft,
             _ => Break::None,
@@ -266,6 +298,10 @@ fn between_tokens(between: &str, last: &mut Token, lexicon: &Lexicon) -> Break {
         found = found.max(kind);
     }
     found
+}
+
+fn is_quotation_mark(character: char) -> bool {
+    matches!(character, '"' | '“' | '”' | '„' | '«' | '»' | '‘' | '’')
 }
 
 /// Marks the tokens in quotation marks, unless that is all of them.
@@ -325,10 +361,12 @@ fn lexemes(message: &Message, tokens: &mut [Token], lexicon: &Lexicon) -> Vec<Le
         let word = &message.text()[span];
         // A capital within a sentence makes a name of any word: "lend Never Let Me Go".
         let is_name = first.before == Break::None
+            && first.starts_word
             && !shouts
             && is_titled(word)
             && !lexicon.keeps_capital(&first.fold);
-        let (length, class) = if is_name || first.is_quoted {
+        let first_is_quoted = first.is_quoted;
+        let (length, class) = if is_name || first_is_quoted {
             (1, Class::default())
         } else {
             let word = |ahead: usize| {
@@ -338,6 +376,14 @@ fn lexemes(message: &Message, tokens: &mut [Token], lexicon: &Lexicon) -> Vec<Le
             };
             lexicon.longest(word)
         };
+        let numbers = tokens.get(start + 1).is_some_and(|next| next.before == Break::Hard)
+            && numbers_a_line(&tokens[start], ". ");
+        let class = if numbers { Class::FILLER.or(Class::CONNECTIVE) } else { class };
+        if !is_name && !first_is_quoted {
+            for token in &mut tokens[start..start + length] {
+                token.alone = lexicon.class(&token.fold);
+            }
+        }
         for token in &mut tokens[start..start + length] {
             token.lexeme = lexemes.len();
         }

@@ -29,6 +29,8 @@ pub(super) struct Vocabulary {
 struct Cue {
     /// Whether its words are of no domain.
     is_function: bool,
+    /// Whether dates can do without its words.
+    introduces_dates: bool,
     /// Whether a phrase begins with it.
     opens: bool,
     /// The workflows whose phrases hold it, as bits.
@@ -65,7 +67,9 @@ impl Vocabulary {
     fn add(&mut self, words: Vec<String>, lexicon: &Lexicon) -> CueId {
         let id = CueId(u32::try_from(self.cues.len()).unwrap_or(u32::MAX));
         let is_function = words.iter().all(|word| lexicon.class(word).has(Class::FUNCTION));
-        self.cues.push(Cue { is_function, opens: false, workflows: 0 });
+        let introduces_dates =
+            words.iter().all(|word| lexicon.class(word).has(Class::DATE_PREPOSITION));
+        self.cues.push(Cue { is_function, introduces_dates, opens: false, workflows: 0 });
         for word in &words {
             self.exact.entry(word.clone()).or_default().push(id);
             // "is" is no form of anything else.
@@ -93,6 +97,11 @@ impl Vocabulary {
     /// Whether a cue tells two operations apart as little as "to" does.
     pub(super) fn is_function(&self, cue: CueId) -> bool {
         self.cues[cue.0 as usize].is_function
+    }
+
+    /// Whether a date can do without a cue before it.
+    pub(super) fn introduces_dates(&self, cue: CueId) -> bool {
+        self.cues[cue.0 as usize].introduces_dates
     }
 
     /// Whether a cue is a word of a workflow's own.

@@ -265,9 +265,32 @@ mod tests {
     #[test]
     fn no_entry_names_a_thing_of_a_domain() {
         let domains = [
-            "trip", "travel", "flight", "airline", "book", "loan", "lend", "borrow", "reader",
-            "library", "renew", "refund", "order", "invoice", "bag", "seat", "leg", "passenger",
-            "reise", "flug", "buch", "koffer", "leihe", "verlängere", "rechnung", "bestellung",
+            "trip",
+            "travel",
+            "flight",
+            "airline",
+            "book",
+            "loan",
+            "lend",
+            "borrow",
+            "reader",
+            "library",
+            "renew",
+            "refund",
+            "order",
+            "invoice",
+            "bag",
+            "seat",
+            "leg",
+            "passenger",
+            "reise",
+            "flug",
+            "buch",
+            "koffer",
+            "leihe",
+            "verlängere",
+            "rechnung",
+            "bestellung",
         ];
         for language in ["en", "de"] {
             let entries = Lexicon::of(language).by_first.values().flatten();
