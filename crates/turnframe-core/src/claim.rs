@@ -130,7 +130,10 @@ mod tests {
             interaction: Some(card),
         });
         let none = Evidence::default();
-        assert_eq!(check(&[notice.clone()], &none), Err(ClaimViolation::UnknownCard(card)));
+        assert_eq!(
+            check(std::slice::from_ref(&notice), &none),
+            Err(ClaimViolation::UnknownCard(card))
+        );
         let persisted = Evidence { cards: BTreeSet::from([card]), ..none };
         assert_eq!(check(&[notice], &persisted), Ok(()));
     }
