@@ -4,7 +4,7 @@
 //! calls the operation, `{case}` for the record.
 
 use turnframe_core::id::Locale;
-use turnframe_core::text::Text;
+use turnframe_core::text::{Run, Text};
 
 macro_rules! notices {
     ($($code:ident = $name:literal : $en:literal | $de:literal),+ $(,)?) => {
@@ -170,7 +170,20 @@ pub fn notice(code: NoticeCode, details: &NoticeDetails, locale: &Locale) -> Tex
         };
         rest = after;
     }
-    text.plain(rest).text(&details.tail)
+    capitalised(text.plain(rest)).text(&details.tail)
+}
+
+/// A sentence begins with a capital, whatever the operation is called.
+fn capitalised(text: Text) -> Text {
+    let mut runs = text.runs().iter();
+    let Some(Run::Plain(first)) = runs.next() else { return text };
+    let mut chars = first.chars();
+    let Some(letter) = chars.next() else { return text };
+    let begun = Text::from(letter.to_uppercase().chain(chars).collect::<String>());
+    runs.fold(begun, |text, run| match run {
+        Run::Plain(words) => text.plain(words),
+        Run::Personal(words) => text.personal(words),
+    })
 }
 
 fn it(language: &str) -> &'static str {
@@ -203,7 +216,7 @@ mod tests {
     fn placeholders_are_filled_and_a_person_stays_erasable() {
         let english = Locale::new("en").expect("locale");
         let details = NoticeDetails {
-            it: Some("The loan".to_owned()),
+            it: Some("the loan".to_owned()),
             case: Some("book 7".into()),
             ..NoticeDetails::default()
         };

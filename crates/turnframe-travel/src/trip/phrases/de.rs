@@ -68,7 +68,7 @@ impl PhraseBook for German {
                 "(der|die|das) {extra} [von {target}] wird von {payer} bezahlt",
                 "(setze|ändere) [den] Zahler (der|von) (Zusatzleistung|Extra) {number} auf {payer}",
                 "(setze|ändere) [den] Zahler (des|der) {extra} auf {payer}",
-                "lass {payer} (den|die|das) {extra} zahlen",
+                "lass {payer} für (den|die|das) {extra} zahlen",
                 "lass {payer} (Zusatzleistung|Extra) {number} zahlen",
             ],
             Operation::RemoveExtra => &[
