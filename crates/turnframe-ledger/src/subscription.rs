@@ -135,7 +135,8 @@ impl Subscription {
 mod tests {
     use super::*;
     use crate::memory::MemoryLedger;
-    use crate::testing::{account, append, conversation, ids};
+    use crate::testing::{Interposed, account, append, conversation, ids};
+    use futures::FutureExt;
 
     fn following(ledger: &Arc<MemoryLedger>, account: Option<&str>) -> Subscription {
         let ledger: Arc<dyn EventLedger> = Arc::<MemoryLedger>::clone(ledger);
@@ -201,6 +202,23 @@ mod tests {
         tokio::task::yield_now().await;
         write(&ledger, "acme", "c", 0, 1).await;
         assert_eq!(waiting.await.expect("task").expect("entry").position, Position(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_entry_committed_while_it_looks_is_not_waited_for() {
+        let racing = |ledger: &MemoryLedger| {
+            // Whoever read the head before this commit finds nothing, and must be woken by its hint.
+            let append = append(&ids(1), &account("acme"), &conversation("c"), 0, 1);
+            let _ = ledger.append(vec![append]).now_or_never();
+        };
+        let ledger =
+            Interposed { on_head: Box::new(racing), ..Interposed::before(MemoryLedger::new()) };
+        let partition = PartitionId::of(&account("acme"));
+        let mut subscription =
+            Subscription::new(Arc::new(ledger), partition, Position::START, None);
+        let start = tokio::time::Instant::now();
+        assert_eq!(subscription.next().await.expect("entry").position, Position(1));
+        assert_eq!(start.elapsed(), Duration::ZERO);
     }
 
     #[tokio::test]

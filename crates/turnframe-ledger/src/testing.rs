@@ -1,14 +1,19 @@
 //! What this crate's own tests are made of.
 
+use async_trait::async_trait;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use turnframe_core::canonical::Digest;
 use turnframe_core::id::{AccountId, ConversationId};
 use turnframe_core::personal::Sealed;
 use turnframe_core::source::IdSource;
 
-use crate::append::{Append, Key, KeyName, NewEntry};
-use crate::entry::EntryKind;
-use crate::stream::{StreamName, Version};
+use crate::append::{Append, AppendError, Appended, Key, KeyName, KeyRecord, NewEntry};
+use crate::entry::{Entry, EntryKind};
+use crate::ledger::{EventLedger, LedgerStatistics, ReadError};
+use crate::mark::{Mark, MarkQuery};
+use crate::memory::MemoryLedger;
+use crate::stream::{PartitionId, Position, StreamName, Version};
 
 pub(crate) use turnframe_test::sources::ids;
 
@@ -60,4 +65,85 @@ pub(crate) fn keyed(mut append: Append, name: &str, content: &str) -> Append {
     let digest = Digest::of("test", &[content.as_bytes()]);
     append.keys.push(Key { name: key(name), digest, entry: 0 });
     append
+}
+
+type OnPage = Box<dyn Fn(Vec<Entry>) -> Result<Vec<Entry>, ReadError> + Send + Sync>;
+type OnHead = Box<dyn Fn(&MemoryLedger) + Send + Sync>;
+
+/// A ledger in memory whose reads a test can meddle with.
+pub(crate) struct Interposed {
+    pub(crate) ledger: MemoryLedger,
+    /// Makes what is read out of what is there.
+    pub(crate) on_page: OnPage,
+    /// Runs after a head was read and before it is answered.
+    pub(crate) on_head: OnHead,
+}
+
+impl Interposed {
+    pub(crate) fn before(ledger: MemoryLedger) -> Self {
+        Self { ledger, on_page: Box::new(Ok), on_head: Box::new(|_| {}) }
+    }
+}
+
+#[async_trait]
+impl EventLedger for Interposed {
+    async fn append(&self, batch: Vec<Append>) -> Vec<Result<Appended, AppendError>> {
+        self.ledger.append(batch).await
+    }
+
+    async fn read_stream(
+        &self,
+        account: &AccountId,
+        stream: &StreamName,
+        after: Version,
+        limit: usize,
+    ) -> Result<Vec<Entry>, ReadError> {
+        (self.on_page)(self.ledger.read_stream(account, stream, after, limit).await?)
+    }
+
+    async fn read_stream_back(
+        &self,
+        account: &AccountId,
+        stream: &StreamName,
+        before: Option<Version>,
+        limit: usize,
+    ) -> Result<Vec<Entry>, ReadError> {
+        (self.on_page)(self.ledger.read_stream_back(account, stream, before, limit).await?)
+    }
+
+    async fn read_partition(
+        &self,
+        partition: PartitionId,
+        after: Position,
+        limit: usize,
+        account: Option<&AccountId>,
+    ) -> Result<Vec<Entry>, ReadError> {
+        (self.on_page)(self.ledger.read_partition(partition, after, limit, account).await?)
+    }
+
+    async fn head(&self, partition: PartitionId) -> Result<Position, ReadError> {
+        let head = self.ledger.head(partition).await;
+        (self.on_head)(&self.ledger);
+        head
+    }
+
+    async fn find_key(
+        &self,
+        account: &AccountId,
+        key: &KeyName,
+    ) -> Result<Option<KeyRecord>, ReadError> {
+        self.ledger.find_key(account, key).await
+    }
+
+    async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {
+        self.ledger.marks(query).await
+    }
+
+    fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {
+        self.ledger.hints(partition)
+    }
+
+    fn statistics(&self) -> LedgerStatistics {
+        self.ledger.statistics()
+    }
 }

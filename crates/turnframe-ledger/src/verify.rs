@@ -188,86 +188,19 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::append::{Append, AppendError, Appended, KeyName, KeyRecord};
-    use crate::ledger::LedgerStatistics;
-    use crate::mark::{Mark, MarkQuery};
     use crate::memory::MemoryLedger;
-    use crate::stream::Version;
-    use crate::testing::{account, append, conversation, ids};
-    use async_trait::async_trait;
-    use tokio::sync::watch;
+    use crate::testing::{Interposed, account, append, conversation, ids};
 
     /// A ledger that lost an entry and cannot read another.
-    struct Damaged {
-        ledger: MemoryLedger,
-        lost: Position,
-        unreadable: Position,
-    }
-
-    #[async_trait]
-    impl EventLedger for Damaged {
-        async fn append(&self, batch: Vec<Append>) -> Vec<Result<Appended, AppendError>> {
-            self.ledger.append(batch).await
-        }
-
-        async fn read_stream(
-            &self,
-            account: &AccountId,
-            stream: &StreamName,
-            after: Version,
-            limit: usize,
-        ) -> Result<Vec<Entry>, ReadError> {
-            self.ledger.read_stream(account, stream, after, limit).await
-        }
-
-        async fn read_stream_back(
-            &self,
-            account: &AccountId,
-            stream: &StreamName,
-            before: Option<Version>,
-            limit: usize,
-        ) -> Result<Vec<Entry>, ReadError> {
-            self.ledger.read_stream_back(account, stream, before, limit).await
-        }
-
-        async fn read_partition(
-            &self,
-            partition: PartitionId,
-            after: Position,
-            limit: usize,
-            account: Option<&AccountId>,
-        ) -> Result<Vec<Entry>, ReadError> {
-            let page = self.ledger.read_partition(partition, after, limit, account).await?;
-            if page.iter().any(|entry| entry.position == self.unreadable) {
-                let place = format!("position {}", self.unreadable.0);
+    fn damaged(ledger: MemoryLedger, lost: Position, unreadable: Position) -> Interposed {
+        let on_page = move |page: Vec<Entry>| {
+            if page.iter().any(|entry| entry.position == unreadable) {
+                let place = format!("position {}", unreadable.0);
                 return Err(ReadError::Corrupt { place, reason: "damaged".to_owned() });
             }
-            Ok(page.into_iter().filter(|entry| entry.position != self.lost).collect())
-        }
-
-        async fn head(&self, partition: PartitionId) -> Result<Position, ReadError> {
-            self.ledger.head(partition).await
-        }
-
-        async fn find_key(
-            &self,
-            account: &AccountId,
-            key: &KeyName,
-        ) -> Result<Option<KeyRecord>, ReadError> {
-            self.ledger.find_key(account, key).await
-        }
-
-        async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {
-            self.ledger.marks(query).await
-        }
-
-        fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {
-            self.ledger.hints(partition)
-        }
-
-        fn statistics(&self) -> LedgerStatistics {
-            self.ledger.statistics()
-        }
+            Ok(page.into_iter().filter(|entry| entry.position != lost).collect())
+        };
+        Interposed { on_page: Box::new(on_page), ..Interposed::before(ledger) }
     }
 
     async fn verify_with(lost: u64, unreadable: u64) -> VerifyReport {
@@ -278,7 +211,7 @@ mod tests {
             let answers = ledger.append(vec![append(&ids, &acme, &stream, 0, 1)]).await;
             assert!(answers[0].is_ok());
         }
-        let damaged = Damaged { ledger, lost: Position(lost), unreadable: Position(unreadable) };
+        let damaged = damaged(ledger, Position(lost), Position(unreadable));
         verify(&damaged, [PartitionId::of(&acme)], |_| {}).await
     }
 

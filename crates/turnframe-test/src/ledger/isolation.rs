@@ -13,15 +13,23 @@ pub async fn another_account_reads_as_if_nothing_existed(backend: &dyn Backend) 
     secret.marks.push(set(MarkKind::Card, "m", &stream, 0));
     bench.must_commit(vec![secret]).await;
     let partition = PartitionId::of(&bench.acme);
-    for stranger in [account("demo"), neighbour_of(&bench.acme)] {
+    // Two that the ledger knows by other records of their own, and one that it has never heard of.
+    let strangers = [account("demo"), neighbour_of(&bench.acme), account("nobody")];
+    for stranger in &strangers[..2] {
+        let mut own = bench.keyed(&conversation("own"), 0, "own", "content");
+        own.marks.push(set(MarkKind::Card, "own", &conversation("own"), 0));
+        bench.must_commit(vec![Append { account: stranger.clone(), ..own }]).await;
+    }
+    for stranger in strangers {
         let read = ledger.read_stream(&stranger, &stream, Version::NONE, 9).await;
         assert!(read.expect("read").is_empty());
         let read = ledger.read_stream_back(&stranger, &stream, None, 9).await;
         assert!(read.expect("read").is_empty());
         let read = ledger.read_partition(partition, Position::START, 9, Some(&stranger)).await;
-        assert!(read.expect("read").is_empty());
+        assert!(read.expect("read").iter().all(|entry| entry.account == stranger));
         assert_eq!(ledger.find_key(&stranger, &key("k")).await.expect("read"), None);
-        let query = MarkQuery { account: Some(stranger), ..MarkQuery::of(MarkKind::Card) };
+        let cards = MarkQuery::of(MarkKind::Card);
+        let query = MarkQuery { account: Some(stranger), prefix: "m".to_owned(), ..cards };
         assert!(ledger.marks(query).await.expect("read").is_empty());
     }
 }

@@ -145,7 +145,7 @@ pub async fn paging_visits_every_mark_once_in_order(backend: &dyn Backend) {
         loop {
             let after = paged.last().map(|mark| (mark.account.clone(), mark.key.clone()));
             let page = marks(&bench, MarkQuery { after, limit: 1, ..query.clone() }).await;
-            assert!(page.len() <= 1);
+            assert!(page.len() <= 1 && paged.len() <= whole.len(), "{query:?}");
             if page.is_empty() {
                 break;
             }
