@@ -17,8 +17,8 @@ pub struct ServerLimits {
     pub keep_alive: Duration,
     /// How soon a client should reconnect a live stream.
     pub reconnect: Duration,
-    /// How long the ledger may take to answer a health check.
-    pub health_wait: Duration,
+    /// How long the ledger may take to say whether it is there, or whether a turn was accepted.
+    pub ledger_wait: Duration,
     /// How long a shutdown waits for requests that are being answered.
     pub shutdown: Duration,
 }
@@ -32,7 +32,7 @@ impl Default for ServerLimits {
             streams_max: 1_024,
             keep_alive: Duration::from_secs(15),
             reconnect: Duration::from_secs(1),
-            health_wait: Duration::from_secs(2),
+            ledger_wait: Duration::from_secs(2),
             shutdown: Duration::from_secs(20),
         }
     }

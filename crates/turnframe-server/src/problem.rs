@@ -128,7 +128,12 @@ impl Problem {
     pub(crate) fn of_turn(error: PostError, turn: TurnId) -> Self {
         let problem = Self::from(error);
         let is_open = problem.code == Self::UNAVAILABLE.code;
-        Self { turn: is_open.then_some(turn), ..problem }
+        if is_open { Self::unknown_turn(turn) } else { problem }
+    }
+
+    /// Nobody can say right now whether this turn was accepted.
+    pub(crate) fn unknown_turn(turn: TurnId) -> Self {
+        Self { turn: Some(turn), ..Self::UNAVAILABLE }
     }
 
     /// The ledger could not be read, or an entry of it: logged here, once, for an operator.
@@ -199,6 +204,16 @@ mod tests {
             assert!(problem.detail.ends_with('.'), "{}", problem.code);
             assert!(problem.status.is_client_error() || problem.status.is_server_error());
         }
+    }
+
+    #[test]
+    fn the_limits_that_sentences_name_are_the_real_ones() {
+        use turnframe_core::id::NAME_MAX_BYTES;
+        use turnframe_core::words::{MESSAGE_MAX_BYTES, MESSAGE_MAX_WORDS};
+        assert!(Problem::INVALID_ID.detail.contains(&format!("1 to {NAME_MAX_BYTES} ASCII")));
+        let detail = Problem::UNREADABLE_MESSAGE.detail;
+        assert!(detail.contains(&format!("{} KiB", MESSAGE_MAX_BYTES / 1024)));
+        assert!(detail.contains(&format!("{MESSAGE_MAX_WORDS} words")));
     }
 
     #[test]

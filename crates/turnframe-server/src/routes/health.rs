@@ -28,7 +28,7 @@ struct LiveActors {
 /// Reads from the ledger, and says how many actors are live.
 pub(super) async fn check(State(app): State<Arc<App>>) -> Response {
     let head = reachable(&app);
-    let is_reachable = matches!(tokio::time::timeout(app.limits.health_wait, head).await, Ok(true));
+    let is_reachable = matches!(tokio::time::timeout(app.limits.ledger_wait, head).await, Ok(true));
     let (conversations, cases) = app.system.live_actors();
     let (code, status, ledger) = if is_reachable {
         (StatusCode::OK, "ok", "reachable")

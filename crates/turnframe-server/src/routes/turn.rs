@@ -7,7 +7,8 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use turnframe_core::id::TurnId;
+use turnframe_core::id::{AccountId, ConversationId, TurnId};
+use turnframe_runtime::key;
 
 use super::conversation::transcript_path;
 use super::{App, InConversation};
@@ -22,8 +23,9 @@ struct Accepted {
     status: &'static str,
 }
 
-/// Posts a turn and answers with its answer, or, after [`crate::ServerLimits::turn_wait`], that it goes on. The
-/// same turn id with the same content is always the same turn.
+/// Posts a turn and answers with its answer, or, after [`crate::ServerLimits::turn_wait`], that it goes on. That a
+/// turn was accepted is a claim like any other: it is read from the ledger. The same turn id with the same content
+/// is always the same turn.
 pub(super) async fn post(
     State(app): State<Arc<App>>,
     Authenticated(actor): Authenticated,
@@ -39,10 +41,26 @@ pub(super) async fn post(
     match tokio::time::timeout(app.limits.turn_wait, posted).await {
         Ok(Ok(answer)) => Ok(Json(AnswerView::from(answer.as_ref())).into_response()),
         Ok(Err(error)) => Err(Problem::of_turn(error, turn)),
+        Err(_) if !is_accepted(&app, &actor.account, &conversation, &turn).await => {
+            Err(Problem::unknown_turn(turn))
+        }
         Err(_) => {
             let location = [(header::LOCATION, transcript_path(&conversation))];
             let accepted = Accepted { turn, status: "accepted" };
             Ok((StatusCode::ACCEPTED, location, Json(accepted)).into_response())
         }
     }
+}
+
+/// Whether a turn's arrival is on the ledger. A ledger that does not say is no yes.
+async fn is_accepted(
+    app: &App,
+    account: &AccountId,
+    conversation: &ConversationId,
+    turn: &TurnId,
+) -> bool {
+    let Ok(key) = key::turn(conversation, turn) else { return false };
+    let found = app.system.ledger().find_key(account, &key);
+    let found = tokio::time::timeout(app.limits.ledger_wait, found).await;
+    matches!(found, Ok(Ok(Some(_))))
 }

@@ -249,6 +249,22 @@ impl Host {
         sent.expect("in time").expect("an answer")
     }
 
+    /// Sends bytes as they are, and reads what comes back up to the end of its JSON object.
+    pub(crate) async fn raw(&self, bytes: &[u8]) -> String {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        let address = self.base.trim_start_matches("http://");
+        let mut stream = tokio::net::TcpStream::connect(address).await.expect("a connection");
+        stream.write_all(bytes).await.expect("sent");
+        let (mut answer, mut buffer) = (Vec::new(), [0; 4096]);
+        while !String::from_utf8_lossy(&answer).contains('}') {
+            let read = tokio::time::timeout(PATIENCE, stream.read(&mut buffer)).await;
+            let read = read.expect("in time").expect("a read");
+            assert!(read > 0, "the connection was closed without an answer");
+            answer.extend_from_slice(&buffer[..read]);
+        }
+        String::from_utf8(answer).expect("UTF-8")
+    }
+
     /// How much is written in an account's partition.
     pub(crate) async fn head(&self, account: &str) -> Position {
         let account: AccountId = literal(account);

@@ -193,8 +193,38 @@ async fn a_conversation_that_is_full_says_when_to_come_back() {
 }
 
 #[tokio::test]
+async fn a_turn_of_unknown_fate_is_not_called_accepted() {
+    let wait = Duration::from_millis(50);
+    let limits = ServerLimits { turn_wait: wait, ledger_wait: wait, ..ServerLimits::default() };
+    let (host, switch) = with_a_ledger_that_can_go(limits).await;
+    let ada = host.ada().open().await;
+    switch.crash();
+    let answer = ada.say("t1", "hello").await;
+    assert_problem(&answer, 503, "unavailable");
+    assert_eq!(answer.header("retry-after"), Some("2"));
+    assert_eq!(answer.json()["turn"], "t1", "the turn to send again");
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_arrive_is_not_waited_for() {
+    let limits = ServerLimits { body_wait: Duration::from_millis(50), ..ServerLimits::default() };
+    let host = Host::start_with(Setup { limits, ..Setup::default() }).await;
+    host.ada().open().await;
+    let before = host.head("acme").await;
+    let head = format!(
+        "POST /v1/conversations/c1/turns HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {}\r\n\
+         Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{{",
+        crate::host::ADA
+    );
+    let answer = host.raw(head.as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+    assert!(answer.contains(r#""code":"body_timeout""#), "{answer}");
+    assert_eq!(host.head("acme").await, before);
+}
+
+#[tokio::test]
 async fn health_is_asked_without_a_token_and_says_whether_the_ledger_answers() {
-    let limits = ServerLimits { health_wait: Duration::from_millis(50), ..ServerLimits::default() };
+    let limits = ServerLimits { ledger_wait: Duration::from_millis(50), ..ServerLimits::default() };
     let (host, switch) = with_a_ledger_that_can_go(limits).await;
     host.ada().loan().await;
     let health = host.send(Method::GET, "/healthz", &[], None).await.ok();

@@ -128,13 +128,11 @@ async fn the_language_is_the_tokens_unless_the_request_asks_for_one_that_is_spok
     let host = Host::start().await;
     let ada = host.ada().open().await;
     let path = ada.path("turns");
-    for (turn, language, expected) in [
-        ("t1", "de-AT, en;q=0.5", "Ihre Nachricht konnte gerade nicht gelesen werden"),
-        ("t2", "fr", "Your message could not be read just now"),
-    ] {
+    for (turn, language, expected) in [("t1", "de-AT, en;q=0.5", "Ihre "), ("t2", "fr", "Your ")] {
         let body = json!({ "turn": turn, "text": "something nobody scripted" }).to_string();
         let answer = ada.post_to(&path, &body, &[("accept-language", language)]).await.ok();
-        let text = answer["blocks"][0]["text"].as_str().expect("a notice");
+        assert_eq!(answer["blocks"][0]["code"], "not_understood");
+        let text = answer["blocks"][0]["text"].as_str().expect("words");
         assert!(text.starts_with(expected), "{text}");
     }
 }
