@@ -44,7 +44,7 @@ impl App {
     }
 }
 
-/// The HTTP face of a system, for a host that serves it by itself. [`crate::serve`] does that and stops in order.
+/// The HTTP face of a system, for a host that serves it by itself. [`serve`](fn@crate::serve) does that and stops in order.
 pub fn router(system: System, tokens: Tokens) -> Router {
     router_with(system, tokens, ServerLimits::default())
 }

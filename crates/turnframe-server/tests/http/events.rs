@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 use turnframe_server::ServerLimits;
 
-use crate::host::{ADA, Desk, Host, LiveEvent, Setup};
+use crate::host::{ADA, Desk, Host, Setup};
+use crate::live::LiveEvent;
 
 /// A loan that is opened, ordered and accepted: every kind of event that a conversation can show.
 async fn ordered<'a>(ada: Desk<'a>) -> Desk<'a> {

@@ -27,6 +27,8 @@ use turnframe_test::sample::{DESK_OFFICE, DeskWorkflow};
 use turnframe_test::script::{ScriptedDestination, ScriptedInterpreter, hangs, means, propose};
 use turnframe_test::sources;
 
+use crate::live::Following;
+
 /// Longer than anything here takes; what is waited for comes, or the test fails.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -364,7 +366,7 @@ impl<'a> Desk<'a> {
         headers.extend(last.iter().map(|id| ("last-event-id", id.as_str())));
         let response = self.host.respond(Method::GET, &path, &headers, None).await;
         assert_eq!(response.status().as_u16(), 200);
-        Following { response, buffer: String::new() }
+        Following::of(response)
     }
 
     /// A loan of Emma with its branch chosen: five events of ours, two turns.
@@ -383,70 +385,6 @@ pub(crate) fn click(card: &Value, option: &str) -> Value {
         "option": option,
         "expected_revision": card["expected_revision"],
     })
-}
-
-/// A live stream as a client reads it.
-pub(crate) struct Following {
-    response: Response,
-    buffer: String,
-}
-
-/// An event as it came over the wire.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct LiveEvent {
-    pub(crate) id: u64,
-    pub(crate) kind: String,
-    pub(crate) data: String,
-}
-
-impl Following {
-    /// The next message, one that only carries an id included; none where the stream has ended.
-    pub(crate) async fn message(&mut self) -> Option<LiveEvent> {
-        loop {
-            if let Some((message, rest)) = self.buffer.split_once("\n\n") {
-                let message = read(message);
-                self.buffer = rest.to_owned();
-                return Some(message);
-            }
-            let chunk = tokio::time::timeout(PATIENCE, self.response.chunk()).await;
-            let chunk = chunk.expect("in time").expect("a chunk")?;
-            self.buffer.push_str(std::str::from_utf8(&chunk).expect("UTF-8"));
-        }
-    }
-
-    /// The next event that a client would show.
-    pub(crate) async fn event(&mut self) -> LiveEvent {
-        loop {
-            let message = self.message().await.expect("the stream goes on");
-            if !message.data.is_empty() {
-                return message;
-            }
-        }
-    }
-
-    /// Events up to the first of a kind, that one included.
-    pub(crate) async fn until(&mut self, kind: &str) -> Vec<LiveEvent> {
-        let mut events = Vec::new();
-        loop {
-            events.push(self.event().await);
-            if events.last().is_some_and(|event| event.kind == kind) {
-                return events;
-            }
-        }
-    }
-}
-
-fn read(message: &str) -> LiveEvent {
-    let mut event = LiveEvent { id: 0, kind: String::new(), data: String::new() };
-    for line in message.lines() {
-        match line.split_once(": ") {
-            Some(("id", id)) => event.id = id.parse().expect("a position"),
-            Some(("event", kind)) => event.kind = kind.to_owned(),
-            Some(("data", data)) => event.data.push_str(data),
-            Some(_) | None => {}
-        }
-    }
-    event
 }
 
 /// A host whose ledger can be taken away.

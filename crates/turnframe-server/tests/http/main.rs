@@ -6,5 +6,6 @@
 mod events;
 mod host;
 mod isolation;
+mod live;
 mod problems;
 mod turns;
