@@ -7,9 +7,10 @@ use turnframe_core::understanding::{
 };
 use turnframe_core::words::WordRange;
 
-use super::fit::{Fill, Fit, Reader};
+use super::fit::{Fill, Fit};
 use super::lexicon::Class;
 use super::pattern::Place;
+use super::reader::Reader;
 use super::reading::{Asking, Clause, Operating, Reading, Relation};
 use super::settle::Settled;
 

@@ -4,27 +4,17 @@
 //! not understood ("refuse to renew it" is no request), and where no other operation fits as well. Everything
 //! else is left unread, and the user is told.
 
-use turnframe_core::id::{InteractionId, OptionId};
-use turnframe_core::target::fold;
 use turnframe_core::understanding::CardInView;
 
-use super::fit::{Fit, Reader};
-use super::form::{Form, Inflection};
 use super::grammar::{Meaning, Rule};
 use super::lexicon::Class;
 use super::matching::Match;
+use super::pattern::Place;
+use super::reader::Reader;
 use super::reading::{Asking, Clause, Operating, Reading, Relation};
 use super::scan::{Break, Lexeme};
 use super::score;
-
-/// The most words between the words of a phrase that are part of nothing.
-const BETWEEN_MAX: usize = 1;
-/// The most words after a value that are part of nothing.
-const AFTER_MAX: usize = 3;
-/// The most words before a question that are part of nothing: a question changes nothing.
-const BEFORE_QUESTION_MAX: usize = 2;
-/// The most words of whom a greeting greets.
-const ADDRESSEE_MAX: usize = 2;
+use super::short::short_score;
 
 /// Reads the clauses of a message.
 pub(super) struct ClauseReader<'c> {
@@ -69,6 +59,10 @@ impl<'c> ClauseReader<'c> {
             }
         };
         keep(self.phrases(core, end, Relation::New, last));
+        if joins && self.reader.scan.tokens[end - 1].asks {
+            // "and the Emma loan?" may be how a workflow has itself asked.
+            keep(self.phrases(start, end, Relation::New, last));
+        }
         keep(self.prohibition(core, end));
         let marker = self.marker(core, end);
         if let Some(marker) = marker {
@@ -113,7 +107,7 @@ impl<'c> ClauseReader<'c> {
         at
     }
 
-    fn lexeme(&self, at: usize, end: usize) -> Option<Lexeme> {
+    pub(super) fn lexeme(&self, at: usize, end: usize) -> Option<Lexeme> {
         self.reader.scan.lexeme_from(at, end)
     }
 
@@ -125,102 +119,6 @@ impl<'c> ClauseReader<'c> {
             at = lexeme.end;
             Some(lexeme)
         })
-    }
-
-    /// Readings of a clause as a whole, by its generic words.
-    fn short(&self, start: usize, end: usize, last: Option<&Operating>) -> Option<Reading> {
-        if start == end {
-            return Some(Reading::Filler);
-        }
-        if let Some((card, option)) = self.option(start, end) {
-            return Some(Reading::Choice { card, option });
-        }
-        let beside = Class::FILLER.or(Class::CONNECTIVE).or(Class::REMARK);
-        let all = |class: Class| self.lexemes(start, end).all(|it| it.class.has(class.or(beside)));
-        let any = |class: Class| self.lexemes(start, end).any(|it| it.class.has(class));
-        let is_all = |class: Class| all(class) && any(class);
-        if is_all(Class::CANCELLATION) {
-            // "cancel it" may also be what a workflow calls an operation, where there is nothing to call off.
-            let is_weak = self.lexemes(start, end).all(|it| {
-                it.class.has(Class::WEAK.or(Class::FILLER)) || !it.class.has(Class::CANCELLATION)
-            });
-            let is_free = last.is_none() && self.cards.is_empty();
-            let names_another = || self.phrases(start, end, Relation::New, last).is_some();
-            if !(is_weak && is_free && names_another()) {
-                return Some(Reading::Cancellation);
-            }
-        }
-        let is_filler =
-            |it: Lexeme| it.class.has(Class::FILLER.or(Class::GLUE).or(Class::CONNECTIVE));
-        if is_all(Class::YES) {
-            let is_weak = |it: &Lexeme| it.class.has(Class::WEAK) || !it.class.has(Class::YES);
-            return Some(Reading::Yes { is_weak: self.lexemes(start, end).all(|it| is_weak(&it)) });
-        }
-        if is_all(Class::NO) {
-            return Some(Reading::No);
-        }
-        if self.is_remark(start, end) {
-            return Some(Reading::Remark);
-        }
-        self.lexemes(start, end).all(is_filler).then_some(Reading::Filler)
-    }
-
-    /// A greeting, and perhaps whom it greets.
-    fn is_remark(&self, start: usize, end: usize) -> bool {
-        let Some(first) = self.lexeme(start, end).filter(|it| it.class.has(Class::REMARK)) else {
-            return false;
-        };
-        let said = Class::REMARK.or(Class::FILLER).or(Class::GLUE).or(Class::CONNECTIVE);
-        let others = self.lexemes(first.end, end).filter(|it| !it.class.has(said));
-        let is_plain =
-            |it: &Lexeme| it.class == Class::default() || it.class.has(Class::DETERMINER);
-        let others: Vec<Lexeme> = others.collect();
-        others.len() <= ADDRESSEE_MAX
-            && others.iter().all(is_plain)
-            && !others.iter().any(|it| self.reader.scan.tokens[it.start].opens)
-    }
-
-    /// The option whose words a clause is.
-    fn option(&self, start: usize, end: usize) -> Option<(Option<InteractionId>, OptionId)> {
-        if self.cards.is_empty() {
-            return None;
-        }
-        let said = fold(self.reader.scan.text(start, end));
-        let bare = self.without_edges(start, end);
-        let bare = bare.map(|(start, end)| fold(self.reader.scan.text(start, end)));
-        let mut found: Vec<(InteractionId, &OptionId)> = Vec::new();
-        for card in self.cards {
-            let is_label = |label: &str| {
-                let label = fold(label.trim_matches(|it: char| !it.is_alphanumeric()));
-                let is = |label: &str| label == said || bare.as_deref() == Some(label);
-                let lexicon = self.reader.language.lexicon;
-                let article = label.split_once(' ');
-                let article =
-                    article.filter(|(first, _)| lexicon.class(first).has(Class::DETERMINER));
-                is(&label) || article.is_some_and(|(_, rest)| is(rest))
-            };
-            let named = card.options.iter().filter(|(_, label)| is_label(label));
-            found.extend(named.map(|(option, _)| (card.id, option)));
-        }
-        match found.as_slice() {
-            [(card, option)] => Some((Some(*card), (*option).clone())),
-            [(_, option), others @ ..] if others.iter().all(|(_, other)| other == option) => {
-                Some((None, (*option).clone()))
-            }
-            _ => None,
-        }
-    }
-
-    fn without_edges(&self, start: usize, end: usize) -> Option<(usize, usize)> {
-        let start = self.after(start, end, Class::FILLER.or(Class::DETERMINER));
-        let mut end = end;
-        while let Some(lexeme) = self.reader.scan.lexeme_to(start, end) {
-            if !lexeme.class.has(Class::FILLER) {
-                break;
-            }
-            end = lexeme.start;
-        }
-        (start < end).then_some((start, end))
     }
 
     fn unread_score(&self, start: usize, end: usize) -> i32 {
@@ -247,7 +145,7 @@ impl<'c> ClauseReader<'c> {
     }
 
     /// The weightiest operation or question that a range asks for.
-    fn phrases(
+    pub(super) fn phrases(
         &self,
         start: usize,
         end: usize,
@@ -287,78 +185,18 @@ impl<'c> ClauseReader<'c> {
                 Some(std::cmp::Ordering::Less) => {}
             }
         }
-        let best = best.filter(|_| !is_tied)?;
-        Some((reading_of(&best, relation)?, best.found.leaf.score))
+        let mut best = best.filter(|_| !is_tied)?;
+        let (score, fills) = (best.found.leaf.score, &mut best.found.leaf.fills);
+        let has_place = best.rule.pattern.has_place(Place::Target);
+        if has_place && !fills.iter().any(|fill| fill.place == Place::Target) {
+            self.reader.part_record(best.rule.workflow, fills);
+        }
+        Some((reading_of(best, relation)?, score))
     }
 
     fn mean_the_same(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
         one.rule.meaning == other.rule.meaning
             && self.reader.means_the_same(&one.found.leaf, &other.found.leaf)
-    }
-
-    /// Whether a phrase was said well enough to be acted upon.
-    fn accepts(&self, candidate: &Candidate<'_>, range: (usize, usize), asks: bool) -> bool {
-        let Candidate { rule, found } = candidate;
-        let leaf = &found.leaf;
-        let is_known = self.reader.language.lexicon.is_known;
-        // A word between the words of a phrase may name another record than the one that is not named.
-        let creates = |operation: usize| self.reader.grammar.operations[operation].spec.creates;
-        let between = match rule.meaning {
-            Meaning::Operation(operation) if is_known && creates(operation) => BETWEEN_MAX,
-            Meaning::Topic(_) if is_known => BETWEEN_MAX,
-            Meaning::Operation(_) | Meaning::Name(_) | Meaning::Topic(_) => 0,
-        };
-        let after = if is_known { AFTER_MAX } else { 0 };
-        let is_covered = leaf.left_over.between <= between && leaf.left_over.after <= after;
-        let is_weighty = leaf.score >= score::ACCEPTED_MIN;
-        let speaks = !rule.pattern.is_vague || self.speaks_for_itself(candidate, range, asks);
-        if !is_covered || !is_weighty || !speaks {
-            return false;
-        }
-        match rule.meaning {
-            Meaning::Operation(_) => {
-                let misses = if rule.pattern.is_head_first { 1 } else { 0 };
-                let flags = leaf.flags;
-                let wonders = flags.is_hypothetical || flags.is_conditional;
-                let is_free = wonders || (asks && !flags.is_requested) || flags.wants_gerund;
-                leaf.left_over.before == 0
-                    && leaf.missing <= misses
-                    && !flags.is_negated
-                    && !flags.is_reported
-                    && (is_free || self.asks_for(leaf.head))
-            }
-            Meaning::Topic(_) => {
-                let before = if is_known { BEFORE_QUESTION_MAX } else { 0 };
-                leaf.left_over.before <= before
-            }
-            Meaning::Name(_) => false,
-        }
-    }
-
-    /// Whether the form of a verb asks for something: "renew it" does, "renewed it" does not.
-    fn asks_for(&self, head: Form) -> bool {
-        self.reader.language.lexicon.inflection != Inflection::English || head == Form::Exact
-    }
-
-    /// Whether the values of a phrase that has only generic words leave no doubt.
-    fn speaks_for_itself(
-        &self,
-        candidate: &Candidate<'_>,
-        (start, _): (usize, usize),
-        asks: bool,
-    ) -> bool {
-        let Candidate { rule, found } = candidate;
-        let knows = found.leaf.fills.iter().any(|fill| fill.fit == Fit::Known);
-        match rule.meaning {
-            Meaning::Operation(_) => {
-                found.has_evidence() && !found.has_misfit() && found.leaf.missing == 0
-            }
-            Meaning::Topic(_) => {
-                let opens = self.reader.scan.class(start).has(Class::QUESTION.or(Class::AUXILIARY));
-                found.leaf.missing == 0 && (knows || asks && (start == 0 || opens))
-            }
-            Meaning::Name(_) => false,
-        }
     }
 
     /// Words at the beginning that put right what was said before.
@@ -390,32 +228,23 @@ impl<'c> ClauseReader<'c> {
     }
 }
 
-fn short_score(reading: &Reading, follows_act: bool) -> i32 {
-    match reading {
-        // After an act a no belongs to what follows it, if anything does.
-        Reading::No if follows_act => -score::SHORT_ACT / 4,
-        Reading::Choice { .. } => 2 * score::SHORT_ACT,
-        Reading::Cancellation | Reading::Yes { .. } | Reading::No => score::SHORT_ACT,
-        Reading::Remark => score::REMARK,
-        Reading::Filler
-        | Reading::Unread
-        | Reading::TakenBack
-        | Reading::Operation(_)
-        | Reading::Question(_)
-        | Reading::Prohibition(_) => 0,
-    }
-}
-
-fn reading_of(candidate: &Candidate<'_>, relation: Relation) -> Option<Reading> {
+fn reading_of(candidate: Candidate<'_>, relation: Relation) -> Option<Reading> {
     let Candidate { rule, found } = candidate;
-    let (workflow, leaf) = (rule.workflow, &found.leaf);
-    let (fills, left_over) = (leaf.fills.clone(), leaf.left_over.ranges.clone());
+    let (workflow, leaf) = (rule.workflow, found.leaf);
+    let (fills, left_over) = (leaf.fills, leaf.left_over.ranges);
     match rule.meaning {
         Meaning::Operation(operation) => {
-            let relation = if leaf.flags.replaces { Relation::Replaces } else { relation };
-            let flags = leaf.flags;
-            let said = Operating { operation, workflow, fills, flags, left_over, relation };
-            Some(Reading::Operation(said))
+            let (flags, head_at) = (leaf.flags, leaf.head_at);
+            let relation = if flags.replaces { Relation::Replaces } else { relation };
+            Some(Reading::Operation(Operating {
+                operation,
+                workflow,
+                fills,
+                flags,
+                head_at,
+                left_over,
+                relation,
+            }))
         }
         Meaning::Topic(topic) => {
             Some(Reading::Question(Asking { topic, workflow, fills, left_over }))

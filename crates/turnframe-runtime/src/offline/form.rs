@@ -6,7 +6,7 @@
 use turnframe_core::target;
 
 /// The shortest word that is inflected, in characters.
-const INFLECTED_MIN: usize = 4;
+const INFLECTED_MIN: usize = 3;
 /// The shortest stem, in characters.
 const STEM_MIN: usize = 3;
 
@@ -68,7 +68,7 @@ fn english(word: &str) -> String {
         .iter()
         .find_map(|ending| word.strip_suffix(ending).filter(long))
         .or_else(|| word.strip_suffix("es").filter(hisses))
-        .or_else(|| word.strip_suffix('s').filter(|base| !base.ends_with('s')))
+        .or_else(|| word.strip_suffix('s').filter(|base| !base.ends_with('s')).filter(long))
         .unwrap_or(word);
     undoubled(base.strip_suffix('e').filter(long).unwrap_or(base)).to_owned()
 }

@@ -49,13 +49,48 @@ impl ClauseReader<'_> {
             let leaf = &found.leaf;
             // "Prejudice to Ada" after "lend Pride" is no second book: there was nobody to lend the first to.
             let was_said = |fill: &Fill| last.fills.iter().any(|it| it.place == fill.place);
-            let is_parallel = leaf.fills.iter().all(|fill| is_clear(fill) || was_said(fill));
+            let is_parallel = leaf.fills.iter().all(was_said);
             let says_more = leaf.introduced > 0 && (leaf.fills.len() > 1 || stands_for);
-            let is_all_clear = leaf.fills.iter().all(is_clear);
-            leaf.fills.iter().any(was_said) && (is_all_clear || (says_more && is_parallel))
+            let is_all_clear = leaf.fills.iter().all(is_clear) && leaf.fills.iter().any(was_said);
+            is_all_clear || (says_more && is_parallel)
         };
-        let found = self.values(start, end, last, says_enough)?;
-        Some((said(found.leaf.fills, last, Relation::OneMore), found.leaf.score))
+        let same = self.values(start, end, last, says_enough);
+        let same =
+            same.map(|found| (said(found.leaf.fills, last, Relation::OneMore), found.leaf.score));
+        let other = self.same_verb(start, end, last);
+        same.into_iter().chain(other).max_by_key(|(_, score)| *score)
+    }
+
+    /// Another operation that is asked for with the same verb, said once: "change the address to … and the name to
+    /// …".
+    fn same_verb(&self, start: usize, end: usize, last: &Operating) -> Option<(Reading, i32)> {
+        let reader = &self.reader;
+        let verb = last.head_at?;
+        let has_verb = |rule: &&Rule| {
+            let pattern = &rule.pattern;
+            let vocabulary = &reader.language.vocabulary;
+            let says_more = pattern.required.iter().skip(1).any(|it| !vocabulary.is_function(*it));
+            pattern.is_head_first
+                && says_more
+                && !reader.scan.hits(pattern.head, verb, verb + 1).is_empty()
+        };
+        let mut best: Option<(Operating, i32)> = None;
+        for rule in reader.language.rules.iter().filter(has_verb) {
+            let Meaning::Operation(operation) = rule.meaning else { continue };
+            let found = reader.lay_rest(rule, start, end);
+            let Some(found) = found.filter(|it| is_whole(it) && it.leaf.missing == 0) else {
+                continue;
+            };
+            let score = found.leaf.score;
+            if best.as_ref().is_none_or(|(_, best)| score > *best) {
+                let (workflow, fills) = (rule.workflow, found.leaf.fills);
+                let said = Operating { operation, workflow, fills, ..last.clone() };
+                best = Some((said, score));
+            }
+        }
+        let (said, score) = best?;
+        let relation = Relation::OneMore;
+        Some((Reading::Operation(Operating { left_over: Vec::new(), relation, ..said }), score))
     }
 
     /// The best way of reading words as values of an operation, with nothing left over.
@@ -70,13 +105,8 @@ impl ClauseReader<'_> {
         let mut best: Option<Match> = None;
         for rule in self.reader.language.rules.iter().filter(of_last) {
             let Some(found) = self.reader.lay_values(rule, start, end) else { continue };
-            let leaf = &found.leaf;
-            let flags = leaf.flags;
-            let is_plain = !flags.is_negated && !flags.is_reported && !flags.is_conditional;
-            let is_whole = leaf.left_over.ranges.is_empty() && !leaf.fills.is_empty();
-            let fits = !found.has_misfit() && !found.is_ambiguous;
-            let is_better = best.as_ref().is_none_or(|best| leaf.score > best.leaf.score);
-            if is_plain && is_whole && fits && is_better && says_enough(&found) {
+            let is_better = best.as_ref().is_none_or(|best| found.leaf.score > best.leaf.score);
+            if is_whole(&found) && is_better && says_enough(&found) {
                 best = Some(found);
             }
         }
@@ -133,6 +163,14 @@ impl ClauseReader<'_> {
         let is_value = start < end && joints.is_empty() && !self.lexemes(start, end).any(is_odd);
         is_value.then_some((start, end))
     }
+}
+
+/// Whether values were found, and nothing else was said.
+fn is_whole(found: &Match) -> bool {
+    let flags = found.leaf.flags;
+    let is_plain = !flags.is_negated && !flags.is_reported && !flags.is_conditional;
+    let fits = !found.has_misfit() && !found.is_ambiguous;
+    is_plain && fits && found.leaf.left_over.ranges.is_empty() && !found.leaf.fills.is_empty()
 }
 
 fn said(fills: Vec<Fill>, last: &Operating, relation: Relation) -> Reading {

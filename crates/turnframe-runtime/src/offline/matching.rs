@@ -5,12 +5,14 @@
 
 use turnframe_core::target::fold;
 
-use super::fit::{Fit, Owner, Reader};
+use super::fit::Fit;
 use super::form::Form;
 use super::grammar::{Meaning, Rule};
-use super::leaf::{Anchor, Layout, Leaf};
+use super::layout::{Layout, Said};
+use super::leaf::{Anchor, Leaf};
 use super::lexicon::Class;
 use super::pattern::{PARTS_MAX, Part, PartKind, Pattern, Place};
+use super::reader::{Owner, Reader};
 use super::score;
 
 /// The most layouts that are weighed for a pattern and a clause.
@@ -59,7 +61,8 @@ struct Progress {
 impl Reader<'_> {
     /// Lays a rule's pattern over a clause. A layout that weighs less than `floor` is none.
     pub(super) fn lay(&self, rule: &Rule, start: usize, end: usize, floor: i32) -> Option<Match> {
-        self.is_said(rule, start, end).then(|| self.search(rule, (start, end), false, floor))?
+        let said = Said::Nothing;
+        self.is_said(rule, start, end).then(|| self.search(rule, (start, end), said, floor))?
     }
 
     /// Whether all mandatory words of a rule stand in a range.
@@ -70,7 +73,14 @@ impl Reader<'_> {
 
     /// Lays a rule's pattern over words that name values only, its mandatory words having been said before.
     pub(super) fn lay_values(&self, rule: &Rule, start: usize, end: usize) -> Option<Match> {
-        (start < end).then(|| self.search(rule, (start, end), true, 1))?
+        (start < end).then(|| self.search(rule, (start, end), Said::Words, 1))?
+    }
+
+    /// Lays a rule's pattern over words that go on after its first one, which was said before.
+    pub(super) fn lay_rest(&self, rule: &Rule, start: usize, end: usize) -> Option<Match> {
+        let mut rest = rule.pattern.required.iter().skip(1);
+        let is_said = start < end && rest.all(|cue| !self.scan.hits(*cue, start, end).is_empty());
+        is_said.then(|| self.search(rule, (start, end), Said::Head, score::ACCEPTED_MIN))?
     }
 
     /// The most that a rule can be worth over a range.
@@ -83,7 +93,7 @@ impl Reader<'_> {
         &self,
         rule: &Rule,
         (start, end): (usize, usize),
-        is_fragment: bool,
+        said: Said,
         floor: i32,
     ) -> Option<Match> {
         let operation = match rule.meaning {
@@ -92,7 +102,7 @@ impl Reader<'_> {
         };
         let owner = Owner { operation, workflow: rule.workflow };
         let pattern = &rule.pattern;
-        let layout = Layout { reader: *self, pattern, owner, start, end, is_fragment };
+        let layout = Layout { reader: *self, pattern, owner, start, end, said };
         let mut search = Search {
             rule,
             layout,
@@ -163,7 +173,12 @@ impl<'s> Search<'s> {
         let Some(part) = pattern.parts.get(at.part) else { return self.weigh() };
         let next = Progress { part: at.part + 1, ..at };
         let without = Progress { lost: at.lost.saturating_add(self.hopes[at.part]), ..next };
-        let was_said = self.layout.is_fragment && part.group == 0;
+        let was_said = part.group == 0
+            && match self.layout.said {
+                Said::Nothing => false,
+                Said::Head => at.part == 0,
+                Said::Words => true,
+            };
         match (&part.kind, self.groups[part.group]) {
             (PartKind::Bare { .. }, _) => self.place(next),
             (_, Some(false)) => self.place(without),

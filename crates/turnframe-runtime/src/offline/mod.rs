@@ -11,23 +11,30 @@
 //!
 //! **Absent on purpose:** every word of a domain. What a workflow does not declare cannot be asked for.
 
+mod accept;
 mod assemble;
 mod clause;
+mod doubts;
+mod edges;
 mod fit;
 mod form;
 mod fragment;
 mod grammar;
+mod layout;
 mod leaf;
 mod lexicon;
 mod matching;
 mod pattern;
 mod phrase;
 mod prohibition;
+mod reader;
 mod reading;
+mod record;
 mod scan;
 mod score;
 mod segment;
 mod settle;
+mod short;
 mod vocabulary;
 
 use std::sync::{Arc, PoisonError, RwLock};
@@ -39,8 +46,8 @@ use turnframe_core::words::WordRange;
 
 use crate::port::{Interpreter, InterpreterError};
 use clause::ClauseReader;
-use fit::{Memo, Names, Reader};
 use grammar::Grammar;
+use reader::{Memo, Names, Reader};
 use scan::Scan;
 
 pub use grammar::GrammarError;

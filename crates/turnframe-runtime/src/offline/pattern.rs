@@ -85,6 +85,13 @@ pub(super) struct Pattern {
     pub(super) is_vague: bool,
 }
 
+impl Pattern {
+    /// Whether there is such a place.
+    pub(super) fn has_place(&self, place: Place) -> bool {
+        self.parts.iter().flat_map(|part| &part.openings).any(|it| it.place == place)
+    }
+}
+
 /// What a phrase is compiled with.
 pub(super) struct Compiler<'c> {
     /// The generic words of its language.
@@ -187,7 +194,9 @@ impl Compiler<'_> {
     }
 
     fn is_determiner(&self, words: &[String]) -> bool {
-        words.iter().all(|word| self.lexicon.class(word).has(Class::DETERMINER))
+        // "no copies" says more than "copies".
+        let is = |class: Class| class.has(Class::DETERMINER) && !class.has(Class::NEGATION);
+        words.iter().all(|word| is(self.lexicon.class(word)))
     }
 
     fn is_all_determiners(&self, nodes: &[Node]) -> bool {

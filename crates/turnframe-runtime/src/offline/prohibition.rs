@@ -45,12 +45,12 @@ impl ClauseReader<'_> {
         };
         let is_specific = denied.iter().any(has_object)
             && !denied.iter().any(|it| it.found.leaf.flags.is_of_anything);
-        let mut operations: Vec<usize> = if is_specific {
-            let near = denied.iter().filter(|it| weight(it) + NEAR >= best);
-            near.filter_map(|it| operation(it.rule.meaning)).collect()
-        } else {
-            self.with_verb_of(&denied, start, end)
-        };
+        let near: Vec<_> = denied.iter().copied().filter(|it| weight(it) + NEAR >= best).collect();
+        let mut operations: Vec<usize> =
+            near.iter().filter_map(|it| operation(it.rule.meaning)).collect();
+        if !is_specific {
+            operations.extend(self.with_verb_of(&near, start, end));
+        }
         operations.sort_unstable();
         operations.dedup();
         let offered = operations.iter().map(|index| &self.reader.grammar.operations[*index]);
@@ -61,17 +61,17 @@ impl ClauseReader<'_> {
         Some((ProhibitionScope::Operations(names.collect()), best))
     }
 
-    /// Every operation that is asked for with a verb of those denied.
+    /// Every operation that is asked for with the verb alone of one that is denied.
     fn with_verb_of(&self, denied: &[&Candidate<'_>], start: usize, end: usize) -> Vec<usize> {
         let scan = self.reader.scan;
-        let heads = denied.iter().map(|it| it.rule.pattern.head);
+        let is_verb_alone = |it: &&&Candidate<'_>| it.rule.pattern.required.len() == 1;
+        let heads = denied.iter().filter(is_verb_alone).map(|it| it.rule.pattern.head);
         let verbs: Vec<usize> =
             heads.flat_map(|head| scan.hits(head, start, end).iter().map(|hit| hit.at)).collect();
-        let of_denied = denied.iter().filter_map(|it| operation(it.rule.meaning));
         let has_verb = |head| scan.hits(head, start, end).iter().any(|hit| verbs.contains(&hit.at));
         let rules = self.reader.language.rules.iter().filter(|rule| !rule.pattern.is_vague);
         let same_verb = rules.filter(|rule| has_verb(rule.pattern.head));
-        of_denied.chain(same_verb.filter_map(|rule| operation(rule.meaning))).collect()
+        same_verb.filter_map(|rule| operation(rule.meaning)).collect()
     }
 
     /// "Don't send anything", "don't change anything".

@@ -67,6 +67,8 @@ pub(super) struct Operating {
     pub(super) fills: Vec<Fill>,
     /// What generic words said.
     pub(super) flags: Flags,
+    /// The token of the phrase's first word, which another phrase may share.
+    pub(super) head_at: Option<usize>,
     /// Words within the clause that are part of nothing.
     pub(super) left_over: Vec<(usize, usize)>,
     /// How it relates to what was said before.

@@ -8,8 +8,8 @@
 use turnframe_core::id::OptionId;
 use turnframe_core::understanding::{CardInView, Mood, ProhibitionScope};
 
-use super::fit::Reader;
 use super::lexicon::Class;
+use super::reader::Reader;
 use super::reading::{Clause, Operating, Reading, Relation};
 use super::scan::Break;
 
