@@ -89,7 +89,7 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         about: "Two trips may be meant: a card asks, and nothing is guessed",
-        action: Action::Says("what about the Ferri trip?"),
+        action: Action::Says("and the Ferri trip?"),
         expects: &[],
         says: "Which one do you mean?",
     },
