@@ -8,6 +8,7 @@
 
 pub mod altered;
 pub mod canonical;
+pub mod claims;
 pub mod crash;
 pub mod desk;
 pub mod gate;

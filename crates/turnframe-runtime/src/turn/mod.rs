@@ -40,6 +40,8 @@ pub use understand::UNDERSTAND_ATTEMPTS_MAX;
 
 /// How long an interpreter may take before the turn goes on without it.
 pub const UNDERSTAND_TIMEOUT: Duration = Duration::from_secs(30);
+/// The longest words of a narrator, in bytes; longer ones give way to the server's.
+pub const NARRATION_MAX_BYTES: usize = 4 * 1024;
 /// How long a narrator may take before the reply goes out in the server's words.
 pub const NARRATE_TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -1,12 +1,12 @@
 //! Executing a plan on its cases and reading back what was committed (ADR-005, decision 5).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures::future::try_join_all;
 use turnframe_core::block::{ActReport, AssistantTurn, Author, ResponseBlock};
 use turnframe_core::claim;
 use turnframe_core::event::CommittedEvent;
-use turnframe_core::id::{AccountId, CaseRef, CaseRevision, EntryId};
+use turnframe_core::id::{AccountId, CaseRef, CaseRevision, EntryId, Locale};
 use turnframe_core::personal::Personal;
 use turnframe_core::plan::{ActId, ActOutcome, CaseExpectation, Disposition};
 use turnframe_core::receipt::OperationalReceipt;
@@ -18,7 +18,8 @@ use turnframe_core::words::Message;
 use turnframe_ledger::{EntryKind, EventLedger, StreamName, Version};
 
 use super::{
-    CaseReport, Cases, ConversationContext, NARRATE_TIMEOUT, OpenCase, TurnEngine, TurnError,
+    CaseReport, Cases, ConversationContext, NARRATE_TIMEOUT, NARRATION_MAX_BYTES, OpenCase,
+    TurnEngine, TurnError,
 };
 use crate::compose::{CaseAfter, ComposeInput, compose};
 use crate::execute::{CaseJob, TurnFrame};
@@ -199,12 +200,11 @@ impl TurnEngine {
                 return None;
             }
         };
-        let workflows = self.registry.iter();
-        let forbidden: Vec<String> =
-            workflows.flat_map(|workflow| workflow.forbidden_phrases(&locale)).collect();
         let nul_or_blank = words.contains('\0') || words.trim().is_empty();
-        let names_somebody = brief.receipts.iter().any(|receipt| names(receipt, &words));
-        if nul_or_blank || names_somebody || claim::breaks_guardrail(&words, &forbidden) {
+        let unusable = nul_or_blank || words.len() > NARRATION_MAX_BYTES;
+        let names_somebody = || brief.receipts.iter().any(|receipt| names(receipt, &words));
+        let claims = || claim::breaks_guardrail(&words, &self.forbidden_phrases(&locale));
+        if unusable || names_somebody() || claims() {
             tracing::warn!(
                 counter.turnframe.narration.refused = 1,
                 cases = settled.cases.len(),
@@ -213,6 +213,20 @@ impl TurnEngine {
             return None;
         }
         Some(words)
+    }
+
+    /// What no model may say to a reader. A model may slip into any language that a workflow speaks, and a claim is
+    /// none the less one for that.
+    fn forbidden_phrases(&self, reader: &Locale) -> Vec<String> {
+        let mut forbidden = BTreeSet::new();
+        for workflow in self.registry.iter() {
+            let names = workflow.operations().iter().flat_map(|operation| &operation.names);
+            let spoken: BTreeSet<&Locale> = names.map(|name| &name.locale).collect();
+            for locale in spoken.into_iter().chain([reader]) {
+                forbidden.extend(workflow.forbidden_phrases(locale));
+            }
+        }
+        forbidden.into_iter().collect()
     }
 }
 
