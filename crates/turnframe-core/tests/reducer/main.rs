@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use turnframe_core::id::InteractionId;
-use turnframe_core::interaction::OptionMeaning;
+use turnframe_core::interaction::{InteractionStatus, OptionMeaning};
 use turnframe_core::plan::{
     ActId, ActOutcome, Action, Disposition, ExecutionPlan, PlannedAct, PlannedAnswer,
 };
@@ -153,6 +153,10 @@ fn i12_a_command_that_needs_a_click_runs_by_the_click_that_names_it_and_by_no_ot
                     prop_assert_eq!(*resolves, Some(click.card.id));
                     prop_assert_eq!(option, &click.response.option);
                     prop_assert_eq!(*payload_hash, click.card.payload_hash);
+                    let revision = world.cases.get(&step.case).map(|it| it.revision);
+                    let is_current = revision == Some(click.card.revision);
+                    prop_assert!(is_current || click.card.payload.independent, "a stale card");
+                    prop_assert_eq!(click.status, InteractionStatus::Active);
                     prop_assert_eq!(Some(command.clone()), read.clicked());
                     prop_assert!(policy.risk <= click.card.payload.risk, "{:?}", policy);
                 }

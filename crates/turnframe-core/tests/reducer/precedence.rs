@@ -8,7 +8,7 @@ use crate::boxes::OPERATIONS;
 use crate::spec::{
     ActSpec, CardSpec, CaseSpec, ClickSpec, OperateSpec, ScopeSpec, TargetSpec, TurnSpec,
 };
-use crate::world::World;
+use crate::world::{WORDS, World};
 
 #[test]
 fn a_prohibition_comes_before_a_cancellation() {
@@ -27,6 +27,10 @@ fn a_prohibition_comes_before_a_click() {
     check(&[], ship(), "a0 runs");
     check(&[], ship().forbidding(ScopeSpec::Submissions), "a0 prohibited");
     check(&[], clicks("confirm").forbidding(ScopeSpec::Submissions), "a0 runs");
+    // An option that does more than its card says is not run by a click on it, and not asked anew where forbidden.
+    let more = || clicks("as_it_is").on_the_card_it_requires();
+    check(&[], more(), "a0 renews");
+    check(&[], more().forbidding(ScopeSpec::Submissions), "a0 prohibited");
 }
 
 #[test]
@@ -105,6 +109,12 @@ fn a_click_comes_before_words() {
 }
 
 #[test]
+fn words_are_policed_in_the_state_that_the_click_leaves() {
+    check(&[note()], clicks("confirm").on_a_card_to("paint"), "a0 runs, a1 runs");
+    check(&[note()], clicks("confirm").on_a_card_to("seal"), "a0 runs, a1 asks");
+}
+
+#[test]
 fn a_correction_comes_before_words() {
     check(&[note(), correcting(0, paint())], plain(), "a1 superseded by a2, a2 runs");
     check(&[answer("confirm"), correcting(0, note())], plain(), "a1 superseded by a2, a2 runs");
@@ -153,6 +163,23 @@ fn a_record_that_is_there_can_be_meant_by_an_act_that_is_not_done() {
     check(&[wondering(note()), of_act(0, paint())], plain(), "a1 hypothetical, a2 runs");
     let said = [note(), forget(0), of_act(0, paint())];
     check(&said, plain(), "a1 cancelled by a2, a2 cancels a1, a3 runs");
+}
+
+#[test]
+fn i8_which_of_two_is_asked_once_and_whatever_else_is_about_it_waits() {
+    let said = [of_whatever("one", note()), of_act(0, paint()), of_act(1, seal())];
+    let expected =
+        "a1 ambiguoustarget, a2 not executed because of a1, a3 not executed because of a1";
+    check(&said, plain().with_another_box(), expected);
+    let nobody_asks = [of_whatever("one", note()), of_act(0, paint())];
+    let turn = forbids("note").with_another_box();
+    let plan = check(&nobody_asks, turn, "a1 prohibited, a2 ambiguoustarget");
+    assert_eq!(plan.choices.len(), 1);
+}
+
+#[test]
+fn a_card_of_another_conversation_is_not_put_away_from_here() {
+    check(&[dismiss()], plain().with_a_card_elsewhere(), "a1 nocard");
 }
 
 /// Says acts in a turn and compares what each comes to.
@@ -206,9 +233,13 @@ fn number(operation: &str) -> u8 {
 }
 
 fn open(name: &str) -> ActSpec {
-    let names = ["one", "two", "three"];
-    let place = names.iter().position(|it| *it == name).expect("a name");
-    operate("open", u8::try_from(place).ok())
+    operate("open", Some(name_number(name)))
+}
+
+/// The number of a name among the words that can be said.
+fn name_number(name: &str) -> u8 {
+    let place = WORDS.split(' ').position(|it| it == name).expect("a name");
+    u8::try_from(place).expect("few")
 }
 
 fn note() -> ActSpec {
@@ -242,6 +273,10 @@ fn correcting(earlier: u8, act: ActSpec) -> ActSpec {
 
 fn of_act(earlier: u8, act: ActSpec) -> ActSpec {
     change(act, |operate| operate.target = TargetSpec::Act(earlier))
+}
+
+fn of_whatever(name: &str, act: ActSpec) -> ActSpec {
+    change(act, |operate| operate.target = TargetSpec::Mention(name_number(name)))
 }
 
 fn wondering(act: ActSpec) -> ActSpec {
@@ -291,6 +326,27 @@ impl TurnSpec {
         let place = OPERATIONS.iter().position(|it| *it == operation).expect("an operation");
         let place = u8::try_from(place).expect("few");
         self.forbidding(ScopeSpec::Operations(vec![(0, place)]))
+    }
+
+    fn with_another_box(self) -> Self {
+        let mut turn = self.on_a_card_to("paint");
+        let cards = Vec::new();
+        turn.cases.push(CaseSpec { cards, ..turn.cases[0].clone() });
+        turn
+    }
+
+    fn with_a_card_elsewhere(self) -> Self {
+        let mut turn = self.on_a_card_to("paint");
+        turn.cases[0].cards[0].is_elsewhere = true;
+        turn
+    }
+
+    /// The box is not painted, and its state asks for a colour.
+    fn on_the_card_it_requires(mut self) -> Self {
+        const BARE: u8 = 1;
+        let cards = vec![CardSpec { is_required: true, ..CardSpec::default() }];
+        self.cases = vec![CaseSpec { workflow: 0, name: 0, stage: BARE, cards }];
+        self
     }
 
     /// The box has a card that asks for a click on this.
