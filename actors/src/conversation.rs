@@ -194,7 +194,7 @@ impl ConversationActor {
         record: TurnRecord,
     ) -> Result<(Append, ConversationFold), RecordError> {
         append_of(fold, self.conversation(), actor, turn, record, self.shared.ids())
-            .map_err(|error| RecordError(error.to_string()))
+            .map_err(RecordError::refused)
     }
 
     /// Appends once, with patience for a ledger that is away.
@@ -215,7 +215,7 @@ impl ConversationActor {
 
     async fn reload(&self, state: &mut ConversationState) -> Result<(), RecordError> {
         let loaded = self.shared.load_conversation(self.account(), self.conversation()).await;
-        let (fold, saved_at) = loaded.map_err(|error| RecordError(error.to_string()))?;
+        let (fold, saved_at) = loaded.map_err(RecordError::away)?;
         (state.fold, state.saved_at) = (fold, saved_at);
         self.note_unfinished(state);
         Ok(())
@@ -235,7 +235,7 @@ impl ConversationActor {
         let runs = state.running.as_ref().is_some_and(|running| running.turn == *turn);
         let unfinished = state.fold.unfinished.iter().find(|it| it.turn == *turn);
         let Some(unfinished) = unfinished.filter(|_| runs) else {
-            return Err(RecordError("the turn does not run here any more".to_owned()));
+            return Err(RecordError::away("the turn does not run here any more"));
         };
         let (actor, causation) = (unfinished.accepted.actor.clone(), unfinished.accepted_by);
         let of_turn = Some((turn, Some(causation)));
@@ -249,7 +249,8 @@ impl ConversationActor {
             // Whether it landed is on the ledger; the turn is resumed from there.
             Err(error) => {
                 self.reload(state).await?;
-                Err(RecordError(error.to_string()))
+                let is_transient = !matches!(error, AppendError::Refused(_));
+                Err(RecordError { is_transient, ..RecordError::away(error) })
             }
         }
     }
@@ -266,7 +267,7 @@ impl ConversationActor {
         let mut at_work = plans.flat_map(|reduced| &reduced.plan.cases);
         if at_work.any(|expected| expected.case == update.case) {
             state.has_held_news = true;
-            return Err(RecordError("a turn is at work on the case".to_owned()));
+            return Err(RecordError::away("a turn is at work on the case"));
         }
         let actor = self.server_actor()?;
         for _ in 0..self.shared.limits.append_attempts_max {
@@ -281,15 +282,15 @@ impl ConversationActor {
                 Err(AppendError::Conflict { .. } | AppendError::OutcomeUnknown { .. }) => {
                     self.reload(state).await?;
                 }
-                Err(error) => return Err(RecordError(error.to_string())),
+                Err(error) => return Err(RecordError::away(error)),
             }
         }
-        Err(RecordError("the update did not go through".to_owned()))
+        Err(RecordError::away("the update did not go through"))
     }
 
     /// Whom the server's own entries of this conversation name.
     fn server_actor(&self) -> Result<ActorContext, RecordError> {
-        let id = |error: turnframe_core::id::IdError| RecordError(error.to_string());
+        let id = |error: turnframe_core::id::IdError| RecordError::refused(error);
         Ok(ActorContext {
             account: self.account().clone(),
             actor: turnframe_core::id::ActorId::new("server").map_err(id)?,

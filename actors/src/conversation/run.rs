@@ -207,7 +207,7 @@ struct ToActor(ActorRef<ConversationMessage>);
 #[async_trait]
 impl Recorder for ToActor {
     async fn record(&self, turn: &TurnId, record: TurnRecord) -> Result<(), RecordError> {
-        let gone = || RecordError("the conversation's actor is gone".to_owned());
+        let gone = || RecordError::away("the conversation's actor is gone");
         let (reply, answer) = oneshot::channel();
         let message = ConversationMessage::Record(turn.clone(), record, reply);
         self.0.send_message(message).map_err(|_| gone())?;

@@ -98,10 +98,30 @@ pub trait Recorder: Send + Sync {
     async fn record(&self, turn: &TurnId, record: TurnRecord) -> Result<(), RecordError>;
 }
 
-/// A stage could not be recorded: another owner went on with the conversation, or the ledger is away.
+/// A stage could not be recorded: another owner went on with the conversation, the ledger is away, or it refuses the
+/// stage for what it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the turn could not be recorded: {0}")]
-pub struct RecordError(pub String);
+#[error("the turn could not be recorded: {reason}")]
+pub struct RecordError {
+    /// What went wrong, for an operator.
+    pub reason: String,
+    /// Whether it may well work later. What is refused for what it is will be refused again.
+    pub is_transient: bool,
+}
+
+impl RecordError {
+    /// Something was away or in the way.
+    #[must_use]
+    pub fn away(reason: impl std::fmt::Display) -> Self {
+        Self { reason: reason.to_string(), is_transient: true }
+    }
+
+    /// The stage cannot be stored.
+    #[must_use]
+    pub fn refused(reason: impl std::fmt::Display) -> Self {
+        Self { reason: reason.to_string(), is_transient: false }
+    }
+}
 
 /// Why a turn stopped. It stays unfinished on the ledger and is resumed from what is recorded.
 #[derive(Debug, thiserror::Error)]
@@ -147,9 +167,8 @@ impl TurnError {
     #[must_use]
     pub const fn is_transient(&self) -> bool {
         match self {
-            Self::Directory(_) | Self::Record(_) | Self::Read(ReadError::Unavailable { .. }) => {
-                true
-            }
+            Self::Directory(_) | Self::Read(ReadError::Unavailable { .. }) => true,
+            Self::Record(error) => error.is_transient,
             Self::Case(error) => error.is_transient,
             Self::Read(_)
             | Self::Fold(_)
