@@ -52,7 +52,7 @@ impl ClauseReader<'_> {
             }
             Meaning::Topic(_) => {
                 let before = if is_known { BEFORE_QUESTION_MAX } else { 0 };
-                leaf.left_over.before <= before
+                leaf.left_over.before <= before && !leaf.is_unnamed
             }
             Meaning::Name(_) => false,
         }

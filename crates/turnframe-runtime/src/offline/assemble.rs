@@ -70,9 +70,13 @@ impl Assembly<'_> {
                 }
             }
             Reading::TakenBack => {
-                let unread =
-                    if self.take_back(source) { self.unanswered(clause) } else { Some(source) };
-                self.understanding.unread.extend(unread);
+                let (is_taken, rest) = (self.take_back(source), self.unanswered(clause));
+                match rest {
+                    None if is_taken => {}
+                    None => self.understanding.remarks.push(source),
+                    Some(_) if !is_taken => self.understanding.unread.push(source),
+                    Some(rest) => self.understanding.unread.push(rest),
+                }
             }
             Reading::Choice { card, option } if !is_full => {
                 let (card, option) = (*card, option.clone());
@@ -114,7 +118,8 @@ impl Assembly<'_> {
     /// The words of a clause after those that take something back.
     fn unanswered(&self, clause: &Clause) -> Option<WordRange> {
         let scan = self.reader.scan;
-        let says = Class::CORRECTION.or(Class::NO).or(Class::CONNECTIVE).or(Class::FILLER);
+        let says =
+            Class::CORRECTION.or(Class::NO).or(Class::HALT).or(Class::CONNECTIVE).or(Class::FILLER);
         let mut start = clause.start;
         while start < clause.end {
             let lexeme = scan.lexeme_from(start, clause.end).filter(|it| it.class.has(says));

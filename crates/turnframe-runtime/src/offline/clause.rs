@@ -12,9 +12,10 @@ use super::matching::Match;
 use super::pattern::Place;
 use super::reader::Reader;
 use super::reading::{Asking, Clause, Operating, Reading, Relation};
-use super::scan::{Break, Lexeme};
+use super::scan::Lexeme;
 use super::score;
 use super::short::short_score;
+use super::token::Break;
 
 /// Reads the clauses of a message.
 pub(super) struct ClauseReader<'c> {
@@ -71,7 +72,7 @@ impl<'c> ClauseReader<'c> {
             keep(self.prohibition(marker.end, end));
             if let Some(last) = last {
                 keep(self.amendment(marker.end, end, last));
-                keep(self.taken_back(marker, end));
+                keep(self.taken_back(marker, start, end));
             }
         }
         let joins = joins || self.follows_comma(start);
@@ -95,7 +96,7 @@ impl<'c> ClauseReader<'c> {
     pub(super) fn denies(&self, lexeme: Lexeme) -> bool {
         let next = self.reader.scan.tokens.get(lexeme.end);
         let pauses = next.is_none_or(|next| next.before != Break::None);
-        lexeme.class.has(Class::NEGATION) && !(lexeme.class.has(Class::NO) && pauses)
+        lexeme.class.has(Class::NEGATION) && !(lexeme.class.has(Class::CORRECTION) && pauses)
     }
 
     /// Where the words of a class end that a range begins with.
@@ -186,10 +187,12 @@ impl<'c> ClauseReader<'c> {
             }
         }
         let mut best = best.filter(|_| !is_tied)?;
-        let (score, fills) = (best.found.leaf.score, &mut best.found.leaf.fills);
+        let leaf = &mut best.found.leaf;
+        let score = leaf.score;
         let has_place = best.rule.pattern.has_place(Place::Target);
-        if has_place && !fills.iter().any(|fill| fill.place == Place::Target) {
-            self.reader.part_record(best.rule.workflow, fills);
+        if has_place && !leaf.fills.iter().any(|fill| fill.place == Place::Target) {
+            let left_over = &mut leaf.left_over.ranges;
+            self.reader.part_record(best.rule.workflow, &mut leaf.fills, left_over);
         }
         Some((reading_of(best, relation)?, score))
     }
@@ -221,8 +224,10 @@ impl<'c> ClauseReader<'c> {
 
     /// A correction that cannot be read still takes back what it corrects: doing what was just taken back would be
     /// worse than doing nothing.
-    fn taken_back(&self, marker: Marker, end: usize) -> Option<(Reading, i32)> {
-        let is_clear = marker.is_strong && marker.pauses && marker.end < end;
+    fn taken_back(&self, marker: Marker, start: usize, end: usize) -> Option<(Reading, i32)> {
+        // "…, sorry, …" within a sentence is as clear as "no" after it.
+        let is_strong = marker.is_strong || self.follows_comma(start);
+        let is_clear = is_strong && marker.pauses && marker.end < end;
         let score = self.unread_score(marker.end, end) + score::SHORT_ACT / 2;
         is_clear.then_some((Reading::TakenBack, score))
     }

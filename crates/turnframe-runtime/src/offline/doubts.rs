@@ -5,8 +5,9 @@ use super::layout::Layout;
 use super::leaf::{Anchor, Leaf};
 use super::lexicon::Class;
 use super::pattern::{Part, PartKind};
-use super::scan::{Break, JointKind};
+use super::scan::JointKind;
 use super::score;
+use super::token::{Break, Token};
 
 impl Layout<'_> {
     /// Whether an introducing word stands again within a value, after "and" or a comma: "to Ada and to Bob" is
@@ -48,6 +49,22 @@ impl Layout<'_> {
         score::INTRODUCTION
             .saturating_neg()
             .saturating_mul(i32::try_from(count).unwrap_or(i32::MAX))
+    }
+
+    /// What speaks against an introducing word that is followed by a verb: "to renew it" is no place.
+    pub(super) fn infinitives(&self, sorted: &[Anchor]) -> i32 {
+        let is_verb = |at: usize| {
+            let opens = |token: &Token| token.opens && !token.is_name;
+            let is_content = |cue| !self.reader.language.vocabulary.is_function(cue);
+            at < self.end
+                && self.reader.scan.tokens.get(at).is_some_and(opens)
+                && self.reader.scan.cues_at(at).any(is_content)
+        };
+        let is_place = |anchor: &&Anchor| {
+            self.pattern.parts[anchor.part].kind == PartKind::Introduced && is_verb(anchor.end)
+        };
+        let count = sorted.iter().filter(is_place).count();
+        score::INFINITIVE.saturating_mul(i32::try_from(count).unwrap_or(i32::MAX))
     }
 
     /// What speaks against one clause: ends of clauses between its parts.

@@ -5,8 +5,9 @@ use super::layout::{Gap, Layout, Said};
 use super::leaf::{Flags, Leaf};
 use super::lexicon::Class;
 use super::pattern::Part;
-use super::scan::{Break, Lexeme};
+use super::scan::Lexeme;
 use super::score;
+use super::token::Break;
 
 /// Where words stand that no place takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,7 +27,10 @@ impl Layout<'_> {
         }
         let scan = self.reader.scan;
         while let Some(lexeme) = scan.lexeme_from(start, end) {
-            if !self.is_edge(lexeme, end - start) || self.is_counted(lexeme, part) {
+            // "and one to Bob"
+            let stands_for = self.said == Said::Words && lexeme.class.has(Class::ONE);
+            let is_edge = stands_for || self.is_edge(lexeme, end - start);
+            if !is_edge || self.is_counted(lexeme, part) {
                 break;
             }
             note(lexeme.class, flags);
@@ -69,19 +73,21 @@ impl Layout<'_> {
     /// Where the value begins in the words before the first anchor: after the generic words that open a clause. A
     /// value of a closed form is looked for from the end, since it may consist of such words.
     fn after_opening(&self, gap: Gap, part: &Part) -> usize {
+        let mut at = gap.start;
+        // An article belongs to what follows it.
         let mut opened = gap.start;
         let mut ignored = Leaf::empty();
-        while opened < gap.end {
+        while at < gap.end {
             let before = ignored.left_over.before;
-            let next = self.step(&mut ignored, opened, gap.end, Area::Before);
+            let is_article = self.reader.scan.class(at).has(Class::DETERMINER);
+            let next = self.step(&mut ignored, at, gap.end, Area::Before);
             if ignored.left_over.before > before {
-                break;
+                return opened;
             }
-            opened = next;
+            opened = if is_article { opened } else { next };
+            at = next;
         }
-        if opened < gap.end {
-            return opened;
-        }
+        let opened = gap.end;
         let closed = |start: &usize| {
             let fitted = self.reader.divide(self.owner, &part.openings, *start, gap.end);
             fitted.is_some_and(|it| {
@@ -139,7 +145,7 @@ impl Layout<'_> {
         // "no," answers something; "no copies" denies something.
         let pauses = self.reader.scan.tokens.get(lexeme.end);
         let pauses = lexeme.end < end && pauses.is_some_and(|next| next.before != Break::None);
-        let denies = class.has(Class::NEGATION) && !(class.has(Class::NO) && pauses);
+        let denies = class.has(Class::NEGATION) && !(class.has(Class::CORRECTION) && pauses);
         let here = match area {
             Area::Before => class.has(Class::CONNECTIVE),
             Area::Between => class.has(Class::PRONOUN.or(Class::AUXILIARY)),

@@ -9,6 +9,7 @@ use super::pattern::{Opening, Place};
 use super::reader::{Owner, Reader};
 use super::scan::JointKind;
 use super::score;
+use super::token::Break;
 
 /// The most words that are tried as a value of a closed form.
 const CLOSED_WORDS_MAX: usize = 10;
@@ -116,7 +117,10 @@ impl Reader<'_> {
             None if self.is_pronoun(start, end) => {
                 Fitted::one(opening.place, start, end, Fit::Pronoun, -score::PRONOUN)
             }
-            None => Fitted::one(opening.place, start, end, Fit::Misfit, score::MISFIT),
+            None => {
+                let score = score::MISFIT + self.lost_sign(start);
+                Fitted::one(opening.place, start, end, Fit::Misfit, score)
+            }
         }
     }
 
@@ -167,8 +171,10 @@ impl Reader<'_> {
         let words = (start..end).filter(is_plain).filter(|at| self.scan.class(*at).has(function));
         let words = i32::try_from(words.count()).unwrap_or(i32::MAX);
         let turns = Class::CORRECTION.or(Class::CANCELLATION).or(Class::HYPOTHETICAL);
+        let is_joined = |at: usize| self.scan.tokens[at].before == Break::None;
         let turn = |at: usize| match self.scan.class(at) {
             class if class.has(Class::CONDITION) => score::IMPOSSIBLE,
+            class if class.has(Class::CORRECTION) && !is_joined(at) => score::IMPOSSIBLE,
             class if class.has(turns) => score::COMMA_WITHIN,
             _ => 0,
         };
@@ -184,7 +190,13 @@ impl Reader<'_> {
         } else {
             0
         };
-        score::FUNCTION_WORD_WITHIN * words + joints.sum::<i32>() + told
+        let sign = self.lost_sign(start);
+        score::FUNCTION_WORD_WITHIN * words + joints.sum::<i32>() + told + sign
+    }
+
+    /// Rules out words whose sign is not among them: a pointer to the `5` of `-5` says something else.
+    fn lost_sign(&self, start: usize) -> i32 {
+        if self.is_signed(start) { score::IMPOSSIBLE } else { 0 }
     }
 }
 

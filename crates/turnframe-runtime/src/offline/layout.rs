@@ -58,6 +58,7 @@ impl Layout<'_> {
             flags: Flags::default(),
             left_over: LeftOver::default(),
             missing: 0,
+            is_unnamed: false,
             introduced: 0,
             head: self.head(&sorted).map_or(Form::Exact, |anchor| anchor.form),
             head_at: self.head(&sorted).map(|anchor| anchor.start),
@@ -77,7 +78,8 @@ impl Layout<'_> {
         if self.repeats_an_introduction(&leaf, &sorted) {
             return None;
         }
-        leaf.score += self.crossings(&leaf) + self.swallowed(&leaf, &sorted);
+        leaf.score +=
+            self.crossings(&leaf) + self.swallowed(&leaf, &sorted) + self.infinitives(&sorted);
         (leaf.score > score::IMPOSSIBLE / 2).then_some(leaf)
     }
 
@@ -220,10 +222,16 @@ impl Layout<'_> {
         for (index, part) in self.pattern.parts.iter().enumerate() {
             let is_open =
                 part.group == 0 && !owners.contains(&Some(index)) && displaced != Some(index);
-            // Which record is meant need not be said.
-            let is_wanted = |it: &&Opening| !it.is_optional && it.place != Place::Target;
-            if is_open {
-                leaf.missing += part.openings.iter().filter(is_wanted).count();
+            if !is_open {
+                continue;
+            }
+            for opening in part.openings.iter().filter(|it| !it.is_optional) {
+                // Which record is meant need not be said, though it is where a word asks for it.
+                let is_record = opening.place == Place::Target;
+                leaf.missing += usize::from(!is_record);
+                leaf.is_unnamed |= is_record;
+                let is_asked_for = is_record && part.kind == PartKind::Introduced;
+                leaf.score += if is_asked_for { score::UNNAMED } else { 0 };
             }
         }
         leaf.score += score::MISSING * i32::try_from(leaf.missing).unwrap_or(i32::MAX);

@@ -65,6 +65,8 @@ pub(super) struct Leaf {
     pub(super) left_over: LeftOver,
     /// How many mandatory places have no words.
     pub(super) missing: usize,
+    /// Whether the phrase has a place for a record and none was named.
+    pub(super) is_unnamed: bool,
     /// How many values stand after words that introduce them.
     pub(super) introduced: usize,
     /// In which form the first word of the phrase stands.
@@ -81,6 +83,7 @@ impl Leaf {
             flags: Flags::default(),
             left_over: LeftOver::default(),
             missing: 0,
+            is_unnamed: false,
             introduced: 0,
             head: Form::Exact,
             head_at: None,

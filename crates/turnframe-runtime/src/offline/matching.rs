@@ -16,11 +16,11 @@ use super::reader::{Owner, Reader};
 use super::score;
 
 /// The most layouts that are weighed for a pattern and a clause.
-const LAYOUTS_MAX: usize = 256;
+const LAYOUTS_MAX: usize = 64;
 /// The most words after which a date is one.
 const DATE_START_WORDS_MAX: usize = 3;
 /// The most places where the words of a part are looked for.
-const OCCURRENCES_MAX: usize = 6;
+const OCCURRENCES_MAX: usize = 4;
 
 /// The best layout of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,7 +120,10 @@ impl Reader<'_> {
         }
         search.groups[0] = Some(true);
         search.place(Progress { part: 0, ordered: start, lost: 0 });
-        search.best
+        // What was not looked at may be as good.
+        let is_cut_off = search.weighed >= LAYOUTS_MAX;
+        let best = search.best?;
+        Some(Match { is_ambiguous: best.is_ambiguous || is_cut_off, ..best })
     }
 
     /// The most that a part can add to the worth of a rule over a range.

@@ -35,6 +35,7 @@ mod score;
 mod segment;
 mod settle;
 mod short;
+mod token;
 mod vocabulary;
 
 use std::sync::{Arc, PoisonError, RwLock};

@@ -26,7 +26,12 @@ impl ClauseReader<'_> {
         }
         let operations = self.forbidden(start, end);
         let broad = self.broad(start, end);
+        // "don't send anything to the printer" forbids more than the one operation that sends things there.
+        let is_of_anything = self.lexemes(start, end).any(|it| it.class.has(Class::ANYTHING));
         let (scope, score) = match (operations, broad) {
+            (Some(operations), Some(broad)) if is_of_anything => {
+                (broad.0, broad.1.max(operations.1))
+            }
             (Some(operations), Some(broad)) if operations.1 >= broad.1 => operations,
             (_, Some(broad)) => broad,
             (operations, None) => operations?,

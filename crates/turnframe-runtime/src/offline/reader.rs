@@ -83,15 +83,8 @@ impl<'b> Names<'b> {
 }
 
 impl Reader<'_> {
-    /// Whether words have the form of a value, and stand for what they say: the words of `-5` are `5`.
+    /// Whether words have the form of a value, and stand for what they say.
     pub(super) fn fits(&self, shape: &Shape, start: usize, end: usize) -> bool {
-        let is_negative = || {
-            let words = self.scan.words(start, end);
-            let at = self.scan.message.span(words.start as usize).unwrap_or_default().start;
-            let before = &self.scan.message.text()[..at];
-            let sign = before.strip_suffix(['-', '−']);
-            sign.is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace))
-        };
         if shape.is_text() {
             return true;
         }
@@ -103,10 +96,20 @@ impl Reader<'_> {
             return *fits;
         }
         let is_whole = self.scan.tokens[start].starts_word && self.ends_word(end);
-        let fits =
-            is_whole && shape.fits(self.scan.text(start, end), self.locale) && !is_negative();
+        let fits = is_whole
+            && shape.fits(self.scan.text(start, end), self.locale)
+            && !self.is_signed(start);
         self.memo.fits.borrow_mut().insert(key, fits);
         fits
+    }
+
+    /// Whether a sign stands before a token that its word does not hold: the words of `-5` are `5`.
+    pub(super) fn is_signed(&self, start: usize) -> bool {
+        let word = self.scan.tokens[start].word as usize;
+        let at = self.scan.message.span(word).unwrap_or_default().start;
+        let before = &self.scan.message.text()[..at];
+        let sign = before.strip_suffix(['-', '−']);
+        sign.is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace))
     }
 
     fn ends_word(&self, end: usize) -> bool {

@@ -34,7 +34,11 @@ impl Reader<'_> {
             // "the loan" names none by itself.
             return one(start, end, Fit::Pronoun, score::PRONOUN);
         }
-        one(bare, end, Fit::Mention, score::TEXT + self.doubts(bare, end))
+        let joints = self.scan.joints_within(bare, end).iter();
+        let commas = joints.filter(|joint| joint.kind == JointKind::Soft).count();
+        let commas = i32::try_from(commas).unwrap_or(i32::MAX);
+        let doubts = self.doubts(bare, end).saturating_add(score::COMMA_WITHIN_NAME * commas);
+        one(bare, end, Fit::Mention, score::TEXT + doubts)
     }
 
     /// A name of a record in view: the words without determiners, or between the workflow's own words.
@@ -109,19 +113,32 @@ impl Reader<'_> {
         found && at == end
     }
 
-    /// Takes the name of a record in view off the end of a text, where the phrase has a place for a record and none
+    /// Finds the name of a record in view at the end of a text, or in what is left after a value, where the phrase has a place for a record and none
     /// was said: "change the address to 5 Hill Road for Emma".
-    pub(super) fn part_record(&self, workflow: usize, fills: &mut Vec<Fill>) {
+    pub(super) fn part_record(
+        &self,
+        workflow: usize,
+        fills: &mut Vec<Fill>,
+        left_over: &mut Vec<(usize, usize)>,
+    ) {
+        let name = |at: usize, end: usize| {
+            let introduces = self.scan.class(at).has(Class::PREPOSITION);
+            introduces.then(|| self.known(workflow, at + 1, end)).flatten()
+        };
+        if let [(at, end)] = left_over[..]
+            && let Some((start, end)) = name(at, end)
+        {
+            left_over.clear();
+            fills.push(Fill { place: Place::Target, start, end, fit: Fit::Known });
+            return;
+        }
         let is_text = |fill: &&mut Fill| fill.fit == Fit::Text;
         let Some(text) = fills.iter_mut().filter(is_text).max_by_key(|fill| fill.end) else {
             return;
         };
         let end = text.end;
-        let name = |at: usize| {
-            let introduces = self.scan.class(at).has(Class::PREPOSITION);
-            introduces.then(|| self.known(workflow, at + 1, end)).flatten()
-        };
-        let found = (text.start + 1..end.saturating_sub(1)).find_map(|at| Some((at, name(at)?)));
+        let found =
+            (text.start + 1..end.saturating_sub(1)).find_map(|at| Some((at, name(at, end)?)));
         if let Some((at, (start, end))) = found {
             text.end = at;
             fills.push(Fill { place: Place::Target, start, end, fit: Fit::Known });

@@ -32,6 +32,12 @@ pub(super) const FUNCTION_WORD_WITHIN: i32 = -2;
 pub(super) const COMMA_WITHIN: i32 = -10;
 /// "and" within text.
 pub(super) const JOINING_WORD_WITHIN: i32 = -5;
+/// A verb directly after a word that would introduce a value.
+pub(super) const INFINITIVE: i32 = -80;
+/// A place for a record whose introducing word was not said.
+pub(super) const UNNAMED: i32 = -25;
+/// A comma within words that may name a record.
+pub(super) const COMMA_WITHIN_NAME: i32 = -30;
 /// A word within text that tells of what was done.
 pub(super) const TOLD_WITHIN: i32 = -50;
 /// A mandatory place without words.

@@ -11,7 +11,7 @@ use turnframe_core::understanding::{CardInView, Mood, ProhibitionScope};
 use super::lexicon::Class;
 use super::reader::Reader;
 use super::reading::{Clause, Operating, Reading, Relation};
-use super::scan::Break;
+use super::token::Break;
 
 /// Options that mean yes.
 const YES: [&str; 2] = ["confirm", "yes"];

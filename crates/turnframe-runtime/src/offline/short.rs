@@ -49,7 +49,12 @@ impl ClauseReader<'_> {
             return Some(Reading::Yes { is_weak: self.lexemes(start, end).all(|it| is_weak(&it)) });
         }
         if is_all(Class::NO) {
-            return Some(Reading::No);
+            // "…, no?" wants to hear a yes.
+            let asks = self.reader.scan.tokens[end - 1].asks;
+            return Some(if asks { Reading::Remark } else { Reading::No });
+        }
+        if is_all(Class::HALT) {
+            return Some(if last.is_some() { Reading::TakenBack } else { Reading::Remark });
         }
         if self.is_remark(start, end) {
             return Some(Reading::Remark);

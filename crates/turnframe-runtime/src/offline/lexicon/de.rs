@@ -75,11 +75,13 @@ pub(super) static SOURCE: Source = Source {
             "oder, und oder, weder",
         ),
         (
+            Class::NEGATION.or(Class::HALT),
+            "noch nicht, jetzt nicht, nicht jetzt, jetzt noch nicht, heute nicht",
+        ),
+        (
             Class::NEGATION,
-            "bitte nicht, lieber nicht, besser nicht, auf keinen fall, nicht jetzt,
-             nicht, noch nicht, nie, niemals, ohne, keinesfalls, auf keinen fall, nicht mehr,
-             keineswegs, bloß nicht, jetzt nicht, noch gar nicht, gar nicht, statt, anstatt,
-             nicht jetzt",
+            "bitte nicht, lieber nicht, besser nicht, auf keinen fall, nicht, nie, niemals, ohne, keinesfalls, auf keinen fall, nicht mehr,
+             keineswegs, bloß nicht, noch gar nicht, gar nicht, statt, anstatt",
         ),
         (
             Class::NEGATION.or(Class::DETERMINER),
@@ -116,6 +118,7 @@ pub(super) static SOURCE: Source = Source {
             "habe, hat, hast, haben sie, habt, hatte, hatten, hattest, wurde, wurden, war, waren,
              worden, weiß nicht, ich weiß, weißt du, wer",
         ),
+        (Class::CORRECTION.or(Class::STRONG).or(Class::HALT), "moment, halt, warte, nein warte, warte mal, moment mal, einen moment, stopp"),
         (
             Class::CORRECTION.or(Class::STRONG),
             "nein, nee, ne, moment, halt, warte, korrektur, stattdessen, quatsch, ach nein,
@@ -156,7 +159,7 @@ pub(super) static SOURCE: Source = Source {
         (
             Class::NO,
             "nein, nee, ne, nö, nein danke, lieber nicht, ablehnen, ich lehne ab, besser nicht,
-             auf keinen fall, bitte nicht, nicht jetzt",
+             auf keinen fall, bitte nicht",
         ),
         (
             Class::REMARK,

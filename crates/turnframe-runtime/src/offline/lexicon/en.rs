@@ -76,9 +76,17 @@ pub(super) static SOURCE: Source = Source {
             "or, nor, or else, and or",
         ),
         (
+            Class::NEGATION.or(Class::HALT),
+            "not yet, not now, not today, not right now",
+        ),
+        (
+            Class::NEGATION.or(Class::NO),
+            "do not, please do not",
+        ),
+        (
             Class::NEGATION,
-            "please do not, rather not, better not, no way, not now,
-             not, never, without, not yet, no longer, instead of, rather than, avoid, refrain from,
+            "please do not, i would rather not, rather not, better not, no way,
+             not, never, without,  no longer, instead of, rather than, avoid, refrain from,
              hold off on, hold off, no need to, there is no need to, not ever",
         ),
         (
@@ -96,7 +104,8 @@ pub(super) static SOURCE: Source = Source {
         ),
         (
             Class::HYPOTHETICAL,
-            "what if, what happens if, what happens when, what would happen if, what will happen if,
+            "would it be possible to, would it be ok to, would it be okay to, would it help to,
+             what if, what happens if, what happens when, what would happen if, what will happen if,
              what would it mean to, what would it mean if, would it, would that, is it possible,
              is it possible to, is it ok to, is it okay to, am i able to, am i allowed to,
              are we allowed to, could i, can i, may i, might i, should i, shall i, must i, would i,
@@ -126,6 +135,7 @@ pub(super) static SOURCE: Source = Source {
             "did, had, has, was, were, have you, have we, have they, did you, i do not know,
              do not know, does not know, i know, you know, i see that, it says, who",
         ),
+        (Class::CORRECTION.or(Class::STRONG).or(Class::HALT), "wait, hold on, hang on, no wait, oh wait, wait a second, wait a moment, one moment"),
         (
             Class::CORRECTION.or(Class::STRONG),
             "no, nope, wait, hold on, hang on, correction, instead, no wait, oh wait, oh no,
@@ -171,7 +181,7 @@ pub(super) static SOURCE: Source = Source {
         (
             Class::NO,
             "no, nope, nah, decline, i decline, no thanks, no thank you, negative, rather not,
-             please do not, i would rather not, no way, not now, better not",
+             please do not, i would rather not, no way, better not",
         ),
         (
             Class::REMARK,

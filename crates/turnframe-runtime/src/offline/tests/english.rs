@@ -79,7 +79,7 @@ fn words_name_a_record_or_stand_for_one() {
             ("renew", "renew -"),
             ("please renew everything", "renew [everything]"),
             ("renew Emma by two weeks", "renew(weeks=two) [Emma]"),
-            ("renew Emma by -2 weeks", "renew(weeks=2) [Emma]"),
+            ("renew Emma by -2 weeks", "??renew Emma by -2 weeks"),
             ("lend Dune to Ada and renew it", "lend(title=Dune, member=Ada) + | renew #0"),
             (
                 "lend Dune to Ada, then reserve it for Bob",
@@ -319,4 +319,50 @@ fn case_34_emoji_shift_no_words() {
     );
     let empty = Desk::speaking("en").read("👍🏿");
     assert_eq!(empty, Default::default());
+}
+
+#[test]
+fn what_was_said_once_holds_for_what_is_joined_to_it() {
+    check(
+        &Desk::speaking("en"),
+        &[
+            (
+                "change my address to 5 Hill Road and my name to Ada Hill",
+                "move(address=5 Hill Road) - | rename(name=Ada Hill) #0",
+            ),
+            (
+                "change the address to 5 Hill Road for Ada Ferri",
+                "move(address=5 Hill Road) [Ada Ferri]",
+            ),
+            ("add 2 stamps for Emma", "extras(count=2, extra=stamps) [Emma]"),
+            (
+                "lend Dune to Ada and one to Bob",
+                "lend(title=Dune, member=Ada) + | lend(member=Bob) +",
+            ),
+            (
+                "order a card, 2 stamps",
+                "extras(count=a, extra=card) - | extras(count=2, extra=stamps) -",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn whoever_says_wait_or_no_after_a_request_has_taken_it_back() {
+    check(
+        &Desk::speaking("en"),
+        &[
+            ("renew Emma. Don't.", "renew [Emma] | cancel #0"),
+            ("renew Emma. Not yet.", "renew [Emma] | cancel #0"),
+            ("renew Emma. Wait!", "renew [Emma] | cancel #0"),
+            ("lend Dune to Ada, sorry, Bob", "lend(title=Dune, member=Ada) + | cancel #0 | ??Bob"),
+            ("renew Emma, no?", "renew [Emma] | \"no\""),
+            ("renew Emma, ok?", "renew [Emma] | \"ok\""),
+            ("wait", "\"wait\""),
+            ("I don't want to renew Emma", "!renew"),
+            ("I'd rather not renew Emma", "!renew"),
+            ("hold off on renewing Emma", "!renew"),
+            ("no renew Emma", "!renew"),
+        ],
+    );
 }

@@ -130,6 +130,15 @@ fn declared() -> Vec<Declared> {
         },
         Declared {
             workflow: "member",
+            key: "rename",
+            creates: false,
+            slots: vec![slot("name", SlotKind::Text, true)],
+            english: &["(change|set) [the|my] name [of {target}] to {name}"],
+            german: &["ändere [den|meinen] Namen [von {target}] auf {name}"],
+            names: &["change the name"],
+        },
+        Declared {
+            workflow: "member",
             key: "move",
             creates: false,
             slots: vec![slot("address", SlotKind::Text, true)],
@@ -186,7 +195,11 @@ pub(super) struct Desk {
 
 impl Desk {
     pub(super) fn speaking(tag: &'static str) -> Self {
-        Self { tag, records: vec![("loan", &["Emma"]), ("loan", &["Ulysses"])], cards: Vec::new() }
+        Self {
+            tag,
+            records: vec![("loan", &["Emma"]), ("loan", &["Ulysses"]), ("member", &["Ada Ferri"])],
+            cards: Vec::new(),
+        }
     }
 
     pub(super) fn with_card(mut self, options: &[(&'static str, &'static str)]) -> Self {

@@ -123,7 +123,7 @@ fn lost(brief: &Brief, understanding: &Understanding) -> Vec<String> {
         .or(Class::CONNECTIVE)
         .or(Class::REQUEST)
         .or(Class::HYPOTHETICAL);
-    let is_lost = |(at, token): &(usize, &crate::offline::scan::Token)| {
+    let is_lost = |(at, token): &(usize, &crate::offline::token::Token)| {
         let within = |it: &WordRange| (it.start..it.end).contains(&token.word);
         !covered.iter().any(within) && !scan.class(*at).or(token.alone).has(says_nothing)
     };
