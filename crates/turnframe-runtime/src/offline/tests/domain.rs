@@ -46,7 +46,7 @@ fn the_lexicon_has_only_those_words_of_the_desk_that_every_domain_has() {
     let english = "a about an another anything at by cancel change do for how i is my of on out the to until what \
                    what's when where with";
     assert_eq!(generic("en"), english);
-    let german = "am an auf aus bis das den die eine einen für ich ist meine meinen mit um von wann was wie wo zu \
+    let german = "am an auf aus bis das den die eine einen für hinzu ich ist meine meinen mit um von wann was wie wo zu \
                   zurück ändere";
     assert_eq!(generic("de"), german);
 }
