@@ -15,6 +15,7 @@ mod files;
 mod insert;
 mod known;
 mod read;
+mod recent;
 mod rows;
 mod schema;
 mod statements;
@@ -37,12 +38,13 @@ use turnframe_core::id::AccountId;
 
 use self::files::Lock;
 use self::read::Reader;
+use self::recent::Recent;
 use self::writer::Writer;
 use crate::admission::Intake;
 use crate::append::{Append, AppendError, Appended, KeyName, KeyRecord};
 use crate::entry::Entry;
 use crate::hints::Hints;
-use crate::ledger::{EventLedger, LedgerStatistics, ReadError};
+use crate::ledger::{EventLedger, LedgerStatistics, PAGE_MAX, ReadError};
 use crate::mark::{Mark, MarkQuery};
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
@@ -129,6 +131,7 @@ pub struct SqliteLedger {
 struct Shared {
     hints: Hints,
     statistics: writer::Counters,
+    recent: Recent,
     _lock: Lock,
 }
 
@@ -150,7 +153,12 @@ impl SqliteLedger {
             hints.announce(claim.partition, claim.head);
         }
         connection.close().await?;
-        let shared = Shared { hints, statistics: writer::Counters::default(), _lock: lock };
+        let shared = Shared {
+            hints,
+            statistics: writer::Counters::default(),
+            recent: Recent::default(),
+            _lock: lock,
+        };
         Ok(Self {
             writer: Arc::new(Mutex::new(Writer::new(writing, &claims))),
             reader: Reader::new(readers(&path, &options)),
@@ -201,7 +209,8 @@ impl EventLedger for SqliteLedger {
         let appends = batch.len();
         let task = tokio::spawn(async move {
             let mut writer = writer.lock_owned().await;
-            let (answers, heads) = writer.append(Intake::new(&batch), &shared.statistics).await;
+            let intake = Intake::new(&batch);
+            let (answers, heads) = writer.append(intake, &shared.statistics, &shared.recent).await;
             for (partition, head) in heads {
                 shared.hints.announce(partition, head);
             }
@@ -221,7 +230,11 @@ impl EventLedger for SqliteLedger {
         after: Version,
         limit: usize,
     ) -> Result<Vec<Entry>, ReadError> {
-        self.reader.read_stream(account, stream, after, limit).await
+        let limit = limit.min(PAGE_MAX);
+        match self.shared.recent.read(account, stream, after, limit) {
+            Some(page) => Ok(page),
+            None => self.reader.read_stream(account, stream, after, limit).await,
+        }
     }
 
     async fn read_stream_back(

@@ -16,6 +16,7 @@ use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
 
 use super::batch::{Batch, Ended, LastIds, unavailable};
 use super::known::Known;
+use super::recent::Recent;
 use super::rows;
 use super::schema::Claim;
 use super::statements::{Inserts, Trouble};
@@ -89,6 +90,7 @@ impl Writer {
         &mut self,
         intake: Intake<'_>,
         counters: &Counters,
+        recent: &Recent,
     ) -> (Answers, NewHeads) {
         let session = match self.session.take() {
             Some(session) => Ok(session),
@@ -102,7 +104,7 @@ impl Writer {
         match batch.run(&mut session, intake).await {
             Ended::Cleanly(plan) => {
                 self.session = Some(session);
-                finish(plan)
+                finish(plan, recent)
             }
             Ended::Failed(answers) => {
                 session.close().await;
@@ -110,7 +112,7 @@ impl Writer {
             }
             Ended::InCommit(plan, trouble) => {
                 session.close().await;
-                self.settle(plan, &trouble, counters).await
+                self.settle(plan, &trouble, counters, recent).await
             }
         }
     }
@@ -121,12 +123,13 @@ impl Writer {
         plan: Plan<'_>,
         trouble: &Trouble,
         counters: &Counters,
+        recent: &Recent,
     ) -> (Answers, NewHeads) {
         tracing::error!(%trouble, "a commit failed; looking for what became of it");
         match self.look_behind(&plan).await {
             Ok(true) => {
                 counters.committed(plan.entries());
-                finish(plan)
+                finish(plan, recent)
             }
             Ok(false) => (plan.withdraw(&unavailable(trouble)), Vec::new()),
             Err(again) => {
@@ -157,7 +160,9 @@ impl Writer {
     }
 }
 
-fn finish(plan: Plan<'_>) -> (Answers, NewHeads) {
+/// The batch is committed: it may be read from memory too.
+fn finish(plan: Plan<'_>, recent: &Recent) -> (Answers, NewHeads) {
+    recent.keep(&plan);
     let mut heads = BTreeMap::new();
     for placed in plan.placed() {
         heads.insert(placed.partition, placed.last());

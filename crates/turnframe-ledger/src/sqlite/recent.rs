@@ -1,0 +1,158 @@
+//! The entries that were committed last, kept so that a read of what was just written need not ask SQLite.
+//!
+//! A turn reads the events that it committed back before it claims them. What is kept here is what that read finds:
+//! it comes in after the commit and in no other way. A page is served from here only where all of it is here, so
+//! that what is missing is never taken for the end of a stream. Whoever erases from the file erases here too.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+use turnframe_core::id::AccountId;
+
+use crate::admission::{Placed, Plan};
+use crate::entry::Entry;
+use crate::stream::{StreamName, Version};
+
+/// The most entries that are kept, over all streams.
+pub(super) const RECENT_MAX: usize = 8_192;
+
+type Key = (AccountId, StreamName);
+
+#[derive(Debug, Default)]
+pub(super) struct Recent(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    streams: HashMap<Key, VecDeque<Entry>>,
+    /// Whose entry is the oldest, and so on.
+    order: VecDeque<Key>,
+}
+
+impl Recent {
+    /// Keeps what a plan committed.
+    pub(super) fn keep(&self, plan: &Plan<'_>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for placed in plan.placed() {
+            entries(placed).for_each(|entry| kept.keep(entry));
+        }
+    }
+
+    /// A page of a stream, where all of it is kept.
+    pub(super) fn read(
+        &self,
+        account: &AccountId,
+        stream: &StreamName,
+        after: Version,
+        limit: usize,
+    ) -> Option<Vec<Entry>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let entries = kept.streams.get(&(account.clone(), stream.clone()))?;
+        let first = entries.front()?.version;
+        let skipped = usize::try_from(after.0.checked_sub(first.0.checked_sub(1)?)?).ok()?;
+        let end = skipped.checked_add(limit).filter(|end| *end <= entries.len())?;
+        Some(entries.range(skipped..end).cloned().collect())
+    }
+}
+
+impl Kept {
+    fn keep(&mut self, entry: Entry) {
+        let key = (entry.account.clone(), entry.stream.clone());
+        let entries = self.streams.entry(key.clone()).or_default();
+        let follows = entries.back().is_none_or(|last| last.version.plus(1) == entry.version);
+        debug_assert!(follows, "versions of a stream follow one another");
+        entries.push_back(entry);
+        self.order.push_back(key);
+        if self.order.len() > RECENT_MAX {
+            self.forget_oldest();
+        }
+    }
+
+    fn forget_oldest(&mut self) {
+        let Some(key) = self.order.pop_front() else { return };
+        if let Some(entries) = self.streams.get_mut(&key) {
+            entries.pop_front();
+            if entries.is_empty() {
+                self.streams.remove(&key);
+            }
+        }
+    }
+}
+
+fn entries<'a>(placed: &'a Placed<'_>) -> impl Iterator<Item = Entry> + 'a {
+    placed.entries().map(|(position, entry, link)| Entry {
+        account: placed.append.account.clone(),
+        stream: entry.stream.clone(),
+        version: link.version,
+        partition: placed.partition,
+        position,
+        id: entry.id,
+        kind: entry.kind,
+        schema: entry.schema,
+        recorded_at: entry.recorded_at,
+        turn: entry.turn.clone(),
+        causation: entry.causation,
+        body: entry.body.clone(),
+        commitment: link.commitment,
+        chain: link.chain,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::EventLedger;
+    use crate::memory::MemoryLedger;
+    use crate::stream::{PartitionId, Position};
+    use crate::testing::{account, append, conversation};
+    use turnframe_test::sources;
+
+    /// Entries of a stream, as a ledger gives them.
+    async fn written(count: u64) -> Vec<Entry> {
+        const AT_ONCE: u64 = 200;
+        let (ledger, ids) = (MemoryLedger::new(), sources::ids(1));
+        let (account, stream) = (account("a"), conversation("c"));
+        let mut entries = Vec::new();
+        while (entries.len() as u64) < count {
+            let have = entries.len() as u64;
+            let more = append(&ids, &account, &stream, have, AT_ONCE.min(count - have));
+            let answers = ledger.append(vec![more]).await;
+            assert!(answers[0].is_ok(), "{answers:?}");
+            let partition = PartitionId::of(&account);
+            let page = ledger.read_partition(partition, Position(have), 1_000, None).await;
+            entries.extend(page.expect("entries"));
+        }
+        entries
+    }
+
+    #[tokio::test]
+    async fn a_page_is_served_only_where_all_of_it_is_kept() {
+        let recent = Recent::default();
+        for entry in written(5).await.into_iter().skip(2) {
+            recent.0.lock().expect("a lock").keep(entry);
+        }
+        let read = |after, limit| {
+            let page = recent.read(&account("a"), &conversation("c"), Version(after), limit);
+            page.map(|page| page.iter().map(|entry| entry.version.0).collect::<Vec<_>>())
+        };
+        assert_eq!(read(2, 2), Some(vec![3, 4]));
+        assert_eq!(read(4, 1), Some(vec![5]));
+        assert_eq!(read(4, 2), None, "what is not here may be in the file");
+        assert_eq!(read(1, 2), None);
+        assert_eq!(read(0, 5), None);
+        let others = recent.read(&account("b"), &conversation("c"), Version(2), 1);
+        assert!(others.is_none(), "another account's stream of that name");
+    }
+
+    #[tokio::test]
+    async fn the_oldest_go_first() {
+        let recent = Recent::default();
+        let count = RECENT_MAX as u64 + 3;
+        for entry in written(count).await {
+            recent.0.lock().expect("a lock").keep(entry);
+        }
+        let read = |after| recent.read(&account("a"), &conversation("c"), Version(after), 1);
+        assert!(read(2).is_none());
+        assert_eq!(read(3).expect("kept")[0].version, Version(4));
+        assert_eq!(recent.0.lock().expect("a lock").order.len(), RECENT_MAX);
+    }
+}
