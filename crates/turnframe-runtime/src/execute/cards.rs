@@ -157,8 +157,9 @@ impl Execution<'_> {
     fn draw_wanted(&mut self, wanted: &Wanted) -> Result<(), ExecuteError> {
         let blocking = self.cards.values().find(|card| !card.payload.independent).cloned();
         if let Some(holder) = blocking {
-            self.outcomes[wanted.step] = Some(self.held_by(&holder, wanted));
-            return Ok(());
+            // On the record like any other outcome: decided again in the state after this append, it might differ.
+            let (outcome, origin) = (self.held_by(&holder, wanted), self.words_of(wanted.step));
+            return self.record(wanted.step, &wanted.command, &origin, outcome);
         }
         let policy = self.workflow.policy(&self.state, &wanted.command)?;
         let locale = &self.job.actor.locale;
