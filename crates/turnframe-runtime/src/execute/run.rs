@@ -56,7 +56,6 @@ impl Execution<'_> {
         self.job.expected.filter(|expected| *expected != self.fold.revision)
     }
 
-    /// Records a conflict under the key of the act: the click itself may still be made, on a case that rests.
     fn record_conflict(
         &mut self,
         index: usize,
@@ -66,9 +65,7 @@ impl Execution<'_> {
     ) -> Result<(), ExecuteError> {
         let (case, actual) = (self.job.case.clone(), self.fold.revision);
         let outcome = ActOutcome::RevisionConflict { case, expected, actual };
-        let step = &self.job.steps[index];
-        let name = step.act_key.clone().unwrap_or_else(|| step.key.clone());
-        self.record_as(index, name, command, origin, outcome)
+        self.record_of_turn(index, command, origin, outcome)
     }
 
     /// Whether the origin authorises exactly this command in the state it meets (I12).
@@ -107,7 +104,7 @@ impl Execution<'_> {
             }
             _ => {
                 let code = "origin_does_not_authorise".to_owned();
-                self.record(index, command, origin, ActOutcome::Failed { code })
+                self.record_of_turn(index, command, origin, ActOutcome::Failed { code })
             }
         }
     }
@@ -161,6 +158,19 @@ impl Execution<'_> {
         outcome: ActOutcome,
     ) -> Result<(), ExecuteError> {
         let name = self.job.steps[index].key.clone();
+        self.record_as(index, name, command, origin, outcome)
+    }
+
+    /// Records what became of a turn's act, and not of the click it came with: that may still be made.
+    fn record_of_turn(
+        &mut self,
+        index: usize,
+        command: &Json,
+        origin: &CommandOrigin,
+        outcome: ActOutcome,
+    ) -> Result<(), ExecuteError> {
+        let step = &self.job.steps[index];
+        let name = step.act_key.clone().unwrap_or_else(|| step.key.clone());
         self.record_as(index, name, command, origin, outcome)
     }
 
