@@ -68,20 +68,38 @@ pub fn next(fold: &EffectFold, profile: &DestinationProfile) -> EffectStep {
     match &fold.status {
         EffectStatus::Requested => EffectStep::Dispatch { attempt: 1 },
         EffectStatus::NotSent if attempts_left => EffectStep::Dispatch { attempt: attempt + 1 },
-        EffectStatus::NotSent => EffectStep::Park { reason: DeferReason::NotSent },
+        // Where an unknown attempt is sent again without a look-up, it is still unknown.
+        EffectStatus::NotSent => match (profile.resending, fold.in_doubt) {
+            (Resending::IdempotentByKey, Some(dispatched_at)) => {
+                find_out(fold, profile, dispatched_at)
+            }
+            (Resending::IdempotentByKey | Resending::Never, _) => {
+                EffectStep::Park { reason: DeferReason::NotSent }
+            }
+        },
         EffectStatus::Dispatched { .. } => EffectStep::ConcludeUnknown { attempt },
         EffectStatus::Unknown { dispatched_at } => match profile.resending {
             Resending::IdempotentByKey if attempts_left => {
                 EffectStep::Dispatch { attempt: attempt + 1 }
             }
-            Resending::IdempotentByKey | Resending::Never if fold.lookups < profile.lookups_max => {
-                EffectStep::LookUp { attempt, dispatched_at: *dispatched_at }
-            }
             Resending::IdempotentByKey | Resending::Never => {
-                EffectStep::Park { reason: DeferReason::StillUnknown }
+                find_out(fold, profile, *dispatched_at)
             }
         },
         EffectStatus::Concluded(_) | EffectStatus::Parked => EffectStep::Rest,
+    }
+}
+
+/// Asks the receiver, as often as the profile says, and then an operator.
+fn find_out(
+    fold: &EffectFold,
+    profile: &DestinationProfile,
+    dispatched_at: Timestamp,
+) -> EffectStep {
+    if fold.lookups < profile.lookups_max {
+        EffectStep::LookUp { attempt: fold.attempts, dispatched_at }
+    } else {
+        EffectStep::Park { reason: DeferReason::StillUnknown }
     }
 }
 

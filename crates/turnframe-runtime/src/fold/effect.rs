@@ -43,6 +43,9 @@ pub struct EffectFold {
     pub attempts: u32,
     /// How many look-ups of the last attempt came to nothing.
     pub lookups: u32,
+    /// When the latest attempt was recorded that may have been received or not. A later one that was not sent says
+    /// nothing about it.
+    pub in_doubt: Option<Timestamp>,
     /// Where it stands.
     pub status: EffectStatus,
 }
@@ -62,6 +65,7 @@ impl EffectFold {
             requested: open(first)?,
             attempts: 0,
             lookups: 0,
+            in_doubt: None,
             status: EffectStatus::Requested,
         };
         rest.iter().try_fold(fold, Self::apply).map(Some)
@@ -93,6 +97,9 @@ impl EffectFold {
                     }
                     (conclusion, _) => EffectStatus::Concluded(conclusion),
                 };
+                if let EffectStatus::Unknown { dispatched_at } = self.status {
+                    self.in_doubt = Some(dispatched_at);
+                }
             }
             EntryKind::EffectParked => self.status = EffectStatus::Parked,
             kind @ (EntryKind::ConversationOpened
