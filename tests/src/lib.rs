@@ -13,5 +13,6 @@ pub mod crash;
 pub mod desk;
 pub mod gate;
 pub mod matrix;
+pub mod process;
 pub mod reading;
 pub mod world;

@@ -116,8 +116,6 @@ async fn scenario_13_a_narrator_that_never_answers_costs_its_words_only() {
     let mut world = World::desk(Backend::Memory);
     world.narrator = Some(Arc::new(ScriptedNarrator::hanging()));
     let (process, answer) = rebooked(&world).await;
-    // What the airline said waited for the answer; the next look at it comes with time.
-    world.clock.advance(Duration::from_secs(1));
     process.rest().await;
     assert!(is_applied(outcome(&answer)), "{answer:#?}");
     assert_eq!(statuses(&answer.blocks), [ReceiptStatus::Prepared]);

@@ -1,0 +1,222 @@
+//! A process: a running system, and the user who talks to it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use turnframe_actors::{PostError, System, TurnInput};
+use turnframe_core::block::AssistantTurn;
+use turnframe_core::canonical::Digest;
+use turnframe_core::context::ActorContext;
+use turnframe_core::id::{CaseRef, ConversationId, TurnId};
+use turnframe_core::interaction::InteractionView;
+use turnframe_ledger::snapshot::SnapshotStore;
+use turnframe_ledger::{Entry, MarkKind, MarkQuery, PartitionId, Position, StreamName, Version};
+use turnframe_runtime::transcript::{TranscriptContent, page};
+use turnframe_test::fault::{FaultDestination, FaultLedger};
+use turnframe_test::literal;
+use turnframe_test::sources::ManualClock;
+
+use crate::world::{clicked, has_attempt_on_its_way, said};
+
+/// A running system, and the user who talks to it.
+#[derive(Clone)]
+pub struct Process {
+    /// The system.
+    pub system: System,
+    /// Its ledger, which knows the append boundaries.
+    pub faults: Arc<FaultLedger>,
+    /// Its remote, which knows the dispatch boundaries.
+    pub remote: Arc<FaultDestination>,
+    /// Its snapshots.
+    pub snapshots: Arc<dyn SnapshotStore>,
+    /// The clock of its world.
+    pub clock: Arc<ManualClock>,
+    /// Who talks.
+    pub actor: ActorContext,
+    /// Where.
+    pub conversation: ConversationId,
+}
+
+impl Process {
+    /// The same process with somebody else talking, somewhere else.
+    #[must_use]
+    pub fn talking(&self, actor: ActorContext, conversation: &str) -> Self {
+        Self { actor, conversation: literal(conversation), ..self.clone() }
+    }
+
+    /// Opens the conversation.
+    pub async fn begin(&self) {
+        self.system
+            .open_conversation(&self.actor, &self.conversation)
+            .await
+            .expect("the conversation opens");
+    }
+
+    /// Posts a turn.
+    ///
+    /// # Errors
+    /// What the system refuses it with.
+    pub async fn post(
+        &self,
+        turn: &str,
+        input: TurnInput,
+    ) -> Result<Arc<AssistantTurn>, PostError> {
+        let turn: TurnId = literal(turn);
+        self.system.post(&self.actor, &self.conversation, &turn, input).await
+    }
+
+    /// Says something, and waits until what it sets off has come to rest.
+    pub async fn say(&self, turn: &str, text: &str) -> Arc<AssistantTurn> {
+        let answer = self.post(turn, said(text)).await.expect("answered");
+        self.rest().await;
+        answer
+    }
+
+    /// Clicks, and waits until what it sets off has come to rest.
+    pub async fn click(
+        &self,
+        turn: &str,
+        card: &InteractionView,
+        option: &str,
+    ) -> Arc<AssistantTurn> {
+        let answer = self.post(turn, clicked(card, option)).await.expect("answered");
+        self.rest().await;
+        answer
+    }
+
+    /// The open cards.
+    pub async fn cards(&self) -> Vec<InteractionView> {
+        self.system.cards(&self.actor, &self.conversation).await.expect("cards")
+    }
+
+    /// The only open card.
+    pub async fn card(&self) -> InteractionView {
+        let mut cards = self.cards().await;
+        assert_eq!(cards.len(), 1, "open cards: {cards:#?}");
+        cards.remove(0)
+    }
+
+    /// Waits until no turn is unfinished, no fact is on its way, and no effect is due.
+    pub async fn rest(&self) {
+        const LOOKS_MAX: usize = 20_000;
+        const LOOKS_BEFORE_TIME_PASSES: usize = 50;
+        for look in 1..=LOOKS_MAX {
+            if self.is_at_rest().await {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            // A fact that had to wait for a turn is looked at again after a while, and the clock stands still.
+            let is_held = look % LOOKS_BEFORE_TIME_PASSES == 0
+                && !self.has_due(MarkKind::Turn).await
+                && !self.has_due(MarkKind::Effect).await;
+            if is_held {
+                self.clock.advance(Duration::from_millis(25));
+            }
+        }
+        panic!("the system does not come to rest");
+    }
+
+    /// Asked in the order in which work flows, so that nothing can pass between two questions unseen.
+    async fn is_at_rest(&self) -> bool {
+        !self.has_due(MarkKind::Turn).await
+            && !self.has_due(MarkKind::Effect).await
+            && !has_attempt_on_its_way(self.system.ledger().as_ref()).await
+            && !self.has_due(MarkKind::Relay).await
+    }
+
+    async fn has_due(&self, kind: MarkKind) -> bool {
+        let due_by = Some(self.system.ids().now());
+        let query = MarkQuery { due_by, ..MarkQuery::of(kind) };
+        !self.system.ledger().marks(query).await.expect("marks").is_empty()
+    }
+
+    /// Lets time pass until nobody was used for long, and waits until every actor has gone to rest.
+    pub async fn passivate(&self) {
+        const LOOKS_MAX: usize = 10_000;
+        for _ in 0..LOOKS_MAX {
+            if self.system.live_actors() == (0, 0) {
+                return;
+            }
+            self.clock.advance(Duration::from_millis(1));
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        panic!("some actors do not go to rest: {:?}", self.system.live_actors());
+    }
+
+    /// What the user reads on reload, as JSON: every turn, answer and update, without places and times.
+    pub async fn transcript(&self) -> Vec<serde_json::Value> {
+        let ledger = self.system.ledger();
+        let account = &self.actor.account;
+        let page = page(ledger.as_ref(), account, &self.conversation, Version::NONE, 200).await;
+        let page = page.expect("a transcript").expect("a conversation");
+        let shown = |content| match content {
+            TranscriptContent::Turn { turn, text, click, .. } => {
+                serde_json::json!({"turn": turn, "text": text, "click": click})
+            }
+            TranscriptContent::Answer(answer) => serde_json::json!({"answer": answer}),
+            TranscriptContent::Update(update) => serde_json::json!({"update": update}),
+        };
+        page.items.into_iter().map(|item| shown(item.content)).collect()
+    }
+
+    /// Everything that is true at the end, with ids renamed.
+    pub async fn end_state(&self) -> String {
+        crate::canonical::rename(&self.state().await)
+    }
+
+    /// Everything that can be seen: transcript, cards, and the view of every case.
+    pub async fn state(&self) -> String {
+        let mut views = Vec::new();
+        for case in self.cases().await {
+            views.push(
+                self.system.view(&self.actor, &self.conversation, &case).await.expect("a view"),
+            );
+        }
+        let end = serde_json::json!({
+            "transcript": self.transcript().await,
+            "cards": self.cards().await,
+            "views": views,
+        });
+        serde_json::to_string_pretty(&end).expect("JSON")
+    }
+
+    /// The cases of the account that have entries, in order of their ids.
+    pub async fn cases(&self) -> Vec<CaseRef> {
+        let mut cases: Vec<CaseRef> = Vec::new();
+        for entry in self.entries().await {
+            if let StreamName::Case(case) = entry.stream
+                && !cases.contains(&case)
+            {
+                cases.push(case);
+            }
+        }
+        cases
+    }
+
+    /// Every entry of the account in the order of the ledger.
+    pub async fn entries(&self) -> Vec<Entry> {
+        let account = &self.actor.account;
+        let partition = PartitionId::of(account);
+        let mut entries: Vec<Entry> = Vec::new();
+        loop {
+            let after = entries.last().map_or(Position::START, |entry| entry.position);
+            let ledger = self.system.ledger();
+            let page = ledger.read_partition(partition, after, 1_000, Some(account)).await;
+            let page = page.expect("entries");
+            if page.is_empty() {
+                return entries;
+            }
+            entries.extend(page);
+        }
+    }
+
+    /// The place and the chain hash of every entry of the account: equal exactly where nothing was written.
+    pub async fn chain(&self) -> Vec<(Position, Digest)> {
+        self.entries().await.iter().map(|entry| (entry.position, entry.chain)).collect()
+    }
+
+    /// The kinds of every entry of the account.
+    pub async fn kinds(&self) -> Vec<&'static str> {
+        self.entries().await.iter().map(|entry| entry.kind.as_str()).collect()
+    }
+}
