@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tokio::runtime::Builder;
 use turnframe_core::id::{CaseRevision, EntryId};
-use turnframe_core::interaction::Interaction;
+use turnframe_core::interaction::{Interaction, InteractionStatus};
 use turnframe_core::plan::{ActOutcome, Action};
 use turnframe_core::policy::CommandOrigin;
 use turnframe_core::view::PhaseOwner;
@@ -22,7 +22,7 @@ use turnframe_runtime::fold::case::CaseFold;
 use turnframe_runtime::record::{CardClosed, CaseCommand, CaseEvent};
 
 use desk::{Desk, Ran};
-use spec::jobs;
+use spec::{ActionSpec, JobSpec, StepSpec, jobs};
 
 #[test]
 fn what_a_decision_leaves_behind_is_what_its_entries_fold_to() {
@@ -203,6 +203,55 @@ fn a_card_is_closed_once_and_the_index_of_open_cards_is_the_open_cards() {
         let open: BTreeSet<_> = desk.fold.cards.keys().map(ToString::to_string).collect();
         prop_assert_eq!(indexed, open);
         Ok(())
+    });
+}
+
+#[test]
+fn the_card_that_a_command_came_from_says_what_became_of_it() {
+    after_every_job(async |desk, ran| {
+        let last = desk.commits.last().into_iter().flatten();
+        let closed = last.filter(|entry| entry.kind == EntryKind::CardClosed);
+        let closed: Vec<CardClosed> =
+            closed.map(|entry| entry.body.open().expect("a card")).collect();
+        let status_of = |card| closed.iter().find(|it| it.card == card).map(|it| it.status);
+        for (step, outcome) in ran.fresh() {
+            let Action::Run { resolves: Some(card), .. } = &step.step.action else { continue };
+            if matches!(outcome, ActOutcome::Applied { .. }) {
+                prop_assert_eq!(status_of(*card), Some(InteractionStatus::Resolved));
+            }
+            if matches!(outcome, ActOutcome::Rejected { .. }) {
+                prop_assert_eq!(status_of(*card), Some(InteractionStatus::Failed));
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_card_whose_command_is_rejected_has_failed() {
+    const OPEN: u8 = 0;
+    const NORTH: u8 = 4;
+    let words = |steps: &[ActionSpec]| JobSpec::Turn {
+        is_elsewhere: false,
+        is_late: false,
+        click: None,
+        steps: steps
+            .iter()
+            .map(|action| StepSpec { action: action.clone(), depends_on: None })
+            .collect(),
+    };
+    let answer = ActionSpec::Answer { card: 0, option: 0 };
+    let runtime = Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(async {
+        let mut desk = Desk::new();
+        desk.run(&words(&[ActionSpec::Run(OPEN)])).await.expect("opened");
+        let ran = desk.run(&words(&[ActionSpec::Run(NORTH), answer])).await.expect("said twice");
+        assert!(matches!(ran.outcomes[1], ActOutcome::Rejected { .. }), "{:?}", ran.outcomes);
+        let last = desk.commits.last().expect("a commit");
+        let closed = last.iter().find(|entry| entry.kind == EntryKind::CardClosed);
+        let closed: CardClosed = closed.expect("closed").body.open().expect("a card");
+        assert_eq!(closed.status, InteractionStatus::Failed);
+        assert!(desk.fold.cards.is_empty());
     });
 }
 
