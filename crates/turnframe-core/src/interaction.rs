@@ -437,13 +437,13 @@ mod tests {
     fn erasing_anybody_a_card_names_takes_the_way_back_from_its_hash() {
         let ids = ids();
         let name = |text: &str| text.parse::<SubjectId>().expect("subject");
-        let traveller = Personal::known(name("s-ada"), "Ada Ferri".to_owned());
+        let reader = Personal::known(name("s-ada"), "Ada Ferri".to_owned());
         let payload = InteractionPayload {
             kind: InteractionKind::Boolean,
             requirement: None,
             operation: None,
             continuation: None,
-            title: Text::new().personal(&traveller),
+            title: Text::new().personal(&reader),
             lines: Vec::new(),
             options: Vec::new(),
             risk: RiskClass::Low,

@@ -62,7 +62,7 @@ pub struct Choice {
 ///
 /// In an operation's or topic's phrases, `{slot}` stands for an argument, `{target}` for the words that
 /// name a record, `[…]` for what may be missing and `(a|b)` for alternatives, as in
-/// `(open|create) [a] trip [to {destination}] [for {traveller}]`.
+/// `(open|start) a loan of {title} [for {reader}]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phrase {
     /// The language.

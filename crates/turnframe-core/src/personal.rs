@@ -334,18 +334,18 @@ mod tests {
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     struct Event {
-        trip: u32,
+        page: u32,
         name: Personal<String>,
     }
 
     fn event() -> Event {
-        Event { trip: 7, name: Personal::known(ada(), "Ada Ferri".to_owned()) }
+        Event { page: 7, name: Personal::known(ada(), "Ada Ferri".to_owned()) }
     }
 
     #[test]
     fn facts_hold_no_personal_value_and_opening_puts_it_back() {
         let sealed = Sealed::seal(&event(), &ids()).expect("sealed");
-        assert_eq!(sealed.facts, br#"{"name":{"$personal":0},"trip":7}"#);
+        assert_eq!(sealed.facts, br#"{"name":{"$personal":0},"page":7}"#);
         assert_eq!(sealed.open::<Event>().expect("opened"), event());
         sealed.verify_parts().expect("intact");
     }
@@ -358,7 +358,7 @@ mod tests {
         assert!(!sealed.erase(&ada()), "a second erasure finds nothing");
         assert_eq!(sealed.commitment(), before);
         sealed.verify_parts().expect("an erased part cannot be wrong");
-        let erased = Event { trip: 7, name: Personal::Erased { subject: ada() } };
+        let erased = Event { page: 7, name: Personal::Erased { subject: ada() } };
         assert_eq!(sealed.open::<Event>().expect("opened"), erased);
     }
 

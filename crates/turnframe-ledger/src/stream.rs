@@ -162,11 +162,11 @@ mod tests {
     fn a_stream_reads_back_from_its_name() {
         let id = "0190c9c8-7d1e-7000-8000-000000000001";
         for name in
-            ["conversation/c1".to_owned(), format!("case/trip/{id}"), format!("effect/{id}")]
+            ["conversation/c1".to_owned(), format!("case/loan/{id}"), format!("effect/{id}")]
         {
             assert_eq!(name.parse::<StreamName>().expect("stream").to_string(), name);
         }
-        for name in ["", "conversation", "conversation/", "case/trip", "effect/x", "trip/c1"] {
+        for name in ["", "conversation", "conversation/", "case/loan", "effect/x", "loan/c1"] {
             assert!(name.parse::<StreamName>().is_err(), "{name:?}");
         }
     }

@@ -143,12 +143,12 @@ mod tests {
     fn a_turn_is_read_from_its_documented_fields() {
         let card = "01890000-0000-7000-8000-000000000001";
         let body = format!(
-            r#"{{"turn":"t1","text":"hi","response":{{"interaction":"{card}","option":"yes","expected_revision":3,"value":"v"}},"origin":"trip-7"}}"#
+            r#"{{"turn":"t1","text":"hi","response":{{"interaction":"{card}","option":"yes","expected_revision":3,"value":"v"}},"origin":"loan-7"}}"#
         );
         let (turn, input) = read(&body).expect("read");
         assert_eq!(turn.expect("turn").as_str(), "t1");
         assert_eq!(input.text.as_deref(), Some("hi"));
-        assert_eq!(input.origin.as_deref(), Some("trip-7"));
+        assert_eq!(input.origin.as_deref(), Some("loan-7"));
         let response = input.response.expect("response");
         assert_eq!(response.interaction.to_string(), card);
         assert_eq!(response.option.as_str(), "yes");

@@ -125,15 +125,15 @@ mod tests {
 
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     struct State {
-        trip: u32,
-        seats: Vec<String>,
+        loan: u32,
+        shelves: Vec<String>,
         payer: Personal<String>,
     }
 
     fn state() -> State {
         let ada = SubjectId::new("ada").expect("subject");
         let payer = Personal::known(ada, "Ada Ferri".to_owned());
-        State { trip: 7, seats: vec!["1A".to_owned(), "1B".to_owned()], payer }
+        State { loan: 7, shelves: vec!["1A".to_owned(), "1B".to_owned()], payer }
     }
 
     fn header() -> SnapshotHeader {

@@ -108,7 +108,7 @@ async fn the_end_of_the_transcript_says_where_the_stream_goes_on() {
     let page = ada.get("transcript").await.ok();
     assert_eq!(page["next"], Value::Null);
     let mut live = ada.follow(&format!("?after={}", page["position"]), None).await;
-    ada.say("t-next", "note window seat").await.ok();
+    ada.say("t-next", "note large print").await.ok();
     let events = live.until("turn.answered").await;
     assert_eq!(kinds(&events), ["turn.accepted", "turn.reduced", "turn.answered"]);
     let mut items = page["items"].as_array().expect("items").clone();

@@ -51,12 +51,12 @@ fn script() -> ScriptedInterpreter {
             }),
         )
         .on(
-            "note window seat",
+            "note large print",
             means(|brief| {
                 propose(brief)
-                    .act("note window seat", "desk.note")
+                    .act("note large print", "desk.note")
                     .on("Emma")
-                    .slot("note", "window seat")
+                    .slot("note", "large print")
             }),
         )
         .on("order it", order("order it"))

@@ -63,7 +63,7 @@ async fn bodies_that_cannot_be_read_are_refused_and_nothing_is_written() {
         assert_problem(&answer, 415, "unsupported_media_type");
     }
     assert_eq!(host.head("acme").await, before);
-    ada.say("t-next", "note window seat").await.ok();
+    ada.say("t-next", "note large print").await.ok();
 }
 
 #[tokio::test]
@@ -121,7 +121,7 @@ async fn a_value_goes_only_where_the_option_takes_one() {
 async fn l16_a_turn_id_with_other_content_is_refused_and_nothing_is_written() {
     let host = Host::start().await;
     let ada = host.ada().loan().await;
-    ada.say("t1", "note window seat").await.ok();
+    ada.say("t1", "note large print").await.ok();
     let before = host.head("acme").await;
     assert_problem(&ada.say("t1", "order it").await, 422, "turn_reused");
     assert_eq!(host.head("acme").await, before);

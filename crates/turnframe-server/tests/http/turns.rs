@@ -81,7 +81,7 @@ async fn live_equals_reload_byte_for_byte() {
     let mut answers = vec![ada.say("t1", "open a loan of Emma").await];
     let card = ada.only_card().await;
     answers.push(ada.click("t2", &card, "south").await);
-    answers.push(ada.say("t3", "note window seat").await);
+    answers.push(ada.say("t3", "note large print").await);
     answers.push(ada.say("t4", "order it").await);
     let card = ada.only_card().await;
     answers.push(ada.click("t5", &card, "confirm").await);
@@ -109,18 +109,18 @@ async fn live_equals_reload_byte_for_byte() {
 async fn texts_go_out_as_plain_strings_and_their_markers_stay_inside() {
     let host = Host::start().await;
     let ada = host.ada().loan().await;
-    let answer = ada.say("t1", "note window seat").await;
+    let answer = ada.say("t1", "note large print").await;
     let receipt = &answer.json()["blocks"][0];
     assert_eq!(receipt["type"], "receipt");
     assert_eq!(receipt["title"], "Note written");
-    assert_eq!(receipt["body"], "window seat");
+    assert_eq!(receipt["body"], "large print");
     assert!(receipt["event_ids"].as_array().is_some_and(|ids| !ids.is_empty()));
     let texts = [answer.text, ada.get("transcript").await.text, ada.get("cards").await.text];
     for text in texts {
         assert!(!text.contains("$personal") && !text.contains("subject"), "{text}");
     }
     let said: Vec<_> = ada.items().await.into_iter().filter(|it| it["turn"] == "t1").collect();
-    assert_eq!(said[0]["text"], "note window seat");
+    assert_eq!(said[0]["text"], "note large print");
 }
 
 #[tokio::test]
