@@ -33,18 +33,23 @@ impl ClauseReader<'_> {
         };
         let after = if is_known { AFTER_MAX } else { 0 };
         let is_covered = leaf.left_over.between <= between && leaf.left_over.after <= after;
+        let is_covered = is_covered && leaf.left_over.after_word <= between * AFTER_MAX;
         let is_weighty = leaf.score >= score::ACCEPTED_MIN;
-        let speaks = !rule.pattern.is_vague || self.speaks_for_itself(candidate, range, asks);
+        let speaks = !leaf.is_vague || self.speaks_for_itself(candidate, range, asks);
         if !is_covered || !is_weighty || !speaks {
             return false;
         }
         match rule.meaning {
-            Meaning::Operation(_) => {
+            Meaning::Operation(operation) => {
                 let misses = if rule.pattern.is_head_first { 1 } else { 0 };
                 let flags = leaf.flags;
                 let wonders = flags.is_hypothetical || flags.is_conditional;
                 let is_free = wonders || (asks && !flags.is_requested) || flags.wants_gerund;
-                leaf.left_over.before == 0
+                // Words that are left may name another record than the one that is not named.
+                let names = found.names_record() || creates(operation);
+                let is_clear = names || leaf.left_over.after == 0;
+                is_clear
+                    && leaf.left_over.before == 0
                     && leaf.missing <= misses
                     && !flags.is_negated
                     && !flags.is_reported

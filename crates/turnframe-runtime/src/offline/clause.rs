@@ -162,7 +162,10 @@ impl<'c> ClauseReader<'c> {
         for rule in &self.rules {
             // Two below the best may still be as good, by what is added below.
             let floor = best.as_ref().map_or(score::ACCEPTED_MIN, |it| it.found.leaf.score - 2);
-            let Some(found) = self.reader.lay(rule, start, end, floor) else { continue };
+            let Some(mut found) = self.reader.lay(rule, start, end, floor) else { continue };
+            if rule.pattern.has_place(Place::Target) {
+                self.reader.part_record(rule.workflow, &mut found.leaf);
+            }
             let candidate = Candidate { rule, found };
             if !self.accepts(&candidate, (start, end), asks) {
                 continue;
@@ -186,14 +189,8 @@ impl<'c> ClauseReader<'c> {
                 Some(std::cmp::Ordering::Less) => {}
             }
         }
-        let mut best = best.filter(|_| !is_tied)?;
-        let leaf = &mut best.found.leaf;
-        let score = leaf.score;
-        let has_place = best.rule.pattern.has_place(Place::Target);
-        if has_place && !leaf.fills.iter().any(|fill| fill.place == Place::Target) {
-            let left_over = &mut leaf.left_over.ranges;
-            self.reader.part_record(best.rule.workflow, &mut leaf.fills, left_over);
-        }
+        let best = best.filter(|_| !is_tied)?;
+        let score = best.found.leaf.score;
         Some((reading_of(best, relation)?, score))
     }
 

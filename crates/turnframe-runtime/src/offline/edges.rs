@@ -4,7 +4,7 @@ use super::fit::Fit;
 use super::layout::{Gap, Layout, Said};
 use super::leaf::{Flags, Leaf};
 use super::lexicon::Class;
-use super::pattern::Part;
+use super::pattern::{Opening, Part, Place};
 use super::scan::Lexeme;
 use super::score;
 use super::token::Break;
@@ -14,6 +14,7 @@ use super::token::Break;
 pub(super) enum Area {
     Before,
     Between,
+    AfterWord,
     After,
 }
 
@@ -39,8 +40,8 @@ impl Layout<'_> {
         while let Some(lexeme) = scan.lexeme_to(start, end) {
             let joins = Class::CONNECTIVE.or(Class::DETERMINER);
             let is_whole = end - start == lexeme.end - lexeme.start;
-            let hangs = lexeme.class.has(joins)
-                && (!is_whole || !lexeme.class.has(Class::DETERMINER.or(Class::PRONOUN)));
+            let stands_alone = lexeme.class.has(Class::PRONOUN) || self.takes_article(part);
+            let hangs = lexeme.class.has(joins) && (!is_whole || !stands_alone);
             if !self.is_edge(lexeme, end - start) && !hangs {
                 break;
             }
@@ -63,6 +64,17 @@ impl Layout<'_> {
         (is_verb && !is_whole)
             || class.has(Class::FILLER.or(Class::NEGATION).or(Class::STRONG))
             || (class.has(Class::REMARK.or(Class::ADDITIVE)) && !is_whole)
+    }
+
+    /// Whether an article may be a value: "a" is a number.
+    fn takes_article(&self, part: &Part) -> bool {
+        let is_closed = |opening: &Opening| match (opening.place, self.owner.operation) {
+            (Place::Slot(slot), Some(operation)) => {
+                !self.reader.grammar.shape(operation, slot).is_text()
+            }
+            (Place::Slot(_) | Place::Target | Place::Ignored, _) => false,
+        };
+        part.openings.iter().any(is_closed)
     }
 
     /// Whether a lexeme before a number counts: "another copy".
@@ -103,7 +115,7 @@ impl Layout<'_> {
         let area = match gap.after {
             None => Area::Before,
             Some(anchor) if anchor + 2 < gaps => Area::Between,
-            Some(_) => Area::After,
+            Some(_) => Area::AfterWord,
         };
         let mut at = gap.start;
         while at < gap.end {
@@ -120,6 +132,7 @@ impl Layout<'_> {
             match area {
                 Area::Before => leaf.left_over.before += words,
                 Area::Between => leaf.left_over.between += words,
+                Area::AfterWord => leaf.left_over.after_word += words,
                 Area::After => leaf.left_over.after += words,
             }
             leaf.score += score::LEFT_OVER * i32::try_from(words).unwrap_or(i32::MAX);
@@ -145,11 +158,15 @@ impl Layout<'_> {
         // "no," answers something; "no copies" denies something.
         let pauses = self.reader.scan.tokens.get(lexeme.end);
         let pauses = lexeme.end < end && pauses.is_some_and(|next| next.before != Break::None);
-        let denies = class.has(Class::NEGATION) && !(class.has(Class::CORRECTION) && pauses);
+        // After a value only a last word denies the whole: "by 2 weeks, not 3" does not.
+        let is_last = || lexeme.end == end;
+        let denies = class.has(Class::NEGATION)
+            && !(class.has(Class::CORRECTION) && pauses)
+            && (area != Area::After || is_last());
         let here = match area {
             Area::Before => class.has(Class::CONNECTIVE),
             Area::Between => class.has(Class::PRONOUN.or(Class::AUXILIARY)),
-            Area::After => {
+            Area::AfterWord | Area::After => {
                 let is_question = self.owner.operation.is_none();
                 class.has(Class::PRONOUN.or(Class::STRONG).or(Class::REMARK).or(Class::WEAK))
                     || (is_question && class.has(Class::AUXILIARY))
@@ -157,6 +174,9 @@ impl Layout<'_> {
         };
         let is_of_records = self.said == Said::Words
             && (class.has(Class::ONE) || self.reader.is_noun(self.owner.workflow, lexeme.start));
+        if class.has(Class::NEGATION) && !class.has(Class::ANYTHING) {
+            return denies;
+        }
         denies || class.has(anywhere) || here || is_of_records
     }
 }

@@ -191,7 +191,8 @@ impl Reader<'_> {
             0
         };
         let sign = self.lost_sign(start);
-        score::FUNCTION_WORD_WITHIN * words + joints.sum::<i32>() + told + sign
+        let words = score::FUNCTION_WORD_WITHIN.saturating_mul(words);
+        words.max(score::FUNCTION_WORDS_WITHIN_MIN) + joints.sum::<i32>() + told + sign
     }
 
     /// Rules out words whose sign is not among them: a pointer to the `5` of `-5` says something else.

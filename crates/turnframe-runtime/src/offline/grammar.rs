@@ -205,7 +205,9 @@ impl Compiling<'_> {
         let mut built = LanguageGrammar { lexicon, vocabulary, rules: Vec::new() };
         for (index, offered) in self.operations.iter().enumerate() {
             let of = format!("{}.{}", offered.workflow, offered.spec.key);
-            let declared = Declared { of: &of, workflow: self.index(&offered.workflow), language };
+            let workflow = self.index(&offered.workflow);
+            let creates = offered.spec.creates;
+            let declared = Declared { of: &of, creates, workflow, language };
             let places = |name: &str| place_of(&offered.spec, name);
             let ends = |place: Place| ends_itself(&offered.spec, place);
             let phrases = declared.spoken(&offered.spec.phrases);
@@ -218,7 +220,8 @@ impl Compiling<'_> {
         }
         for (index, offered) in self.topics.iter().enumerate() {
             let of = format!("{}?{}", offered.workflow, offered.spec.key);
-            let declared = Declared { of: &of, workflow: self.index(&offered.workflow), language };
+            let workflow = self.index(&offered.workflow);
+            let declared = Declared { of: &of, creates: false, workflow, language };
             let places =
                 |name: &str| Some(if name == TARGET { Place::Target } else { Place::Ignored });
             let phrases = declared.spoken(&offered.spec.phrases);
@@ -253,6 +256,8 @@ type Places<'p> = (&'p dyn Fn(&str) -> Option<Place>, &'p dyn Fn(Place) -> bool)
 
 struct Declared<'d> {
     of: &'d str,
+    /// Whether the phrases bring a record into being.
+    creates: bool,
     workflow: usize,
     language: Option<&'d str>,
 }
@@ -303,6 +308,11 @@ impl Declared<'_> {
             let workflow = self.workflow;
             let mut compiler = Compiler { lexicon, vocabulary, workflow, places, ends_itself };
             for pattern in compiler.compile(&nodes)? {
+                if self.creates {
+                    // "open a loan": what is brought into being is called so.
+                    let nouns = pattern.words().filter(|cue| *cue != pattern.head);
+                    nouns.for_each(|cue| built.vocabulary.name_records(cue, workflow));
+                }
                 let is_new = !built
                     .rules
                     .iter()

@@ -59,6 +59,7 @@ impl Layout<'_> {
             left_over: LeftOver::default(),
             missing: 0,
             is_unnamed: false,
+            is_vague: self.is_vague(&sorted),
             introduced: 0,
             head: self.head(&sorted).map_or(Form::Exact, |anchor| anchor.form),
             head_at: self.head(&sorted).map(|anchor| anchor.start),
@@ -100,10 +101,23 @@ impl Layout<'_> {
         if part.group != 0 {
             return score::OPTIONAL_WORD;
         }
-        let vocabulary = &self.reader.language.vocabulary;
-        let is_function = part.cues.iter().all(|cue| vocabulary.is_function(*cue));
-        let word = if is_function { score::FUNCTION_WORD } else { score::WORD };
+        let word = if self.is_function(anchor) { score::FUNCTION_WORD } else { score::WORD };
         if anchor.form == Form::Exact { word } else { word + score::INFLECTED }
+    }
+
+    /// Whether the words that were said are of no domain: of "is" and "starts" only the one is.
+    fn is_function(&self, anchor: &Anchor) -> bool {
+        let is_generic = |at: usize| self.reader.scan.tokens[at].alone.has(Class::FUNCTION);
+        (anchor.start..anchor.end).all(is_generic)
+    }
+
+    /// Whether nothing that had to be said is of a domain.
+    fn is_vague(&self, sorted: &[Anchor]) -> bool {
+        let is_mandatory = |anchor: &&Anchor| {
+            let part = &self.pattern.parts[anchor.part];
+            part.group == 0 && part.kind == PartKind::Words
+        };
+        sorted.iter().filter(is_mandatory).all(|anchor| self.is_function(anchor))
     }
 
     fn head<'a>(&self, sorted: &'a [Anchor]) -> Option<&'a Anchor> {

@@ -46,6 +46,8 @@ pub(super) struct LeftOver {
     pub(super) before: usize,
     /// How many between its words.
     pub(super) between: usize,
+    /// How many after a word of the phrase that ends it.
+    pub(super) after_word: usize,
     /// How many after a value.
     pub(super) after: usize,
     /// All of them, as ranges of tokens.
@@ -67,6 +69,8 @@ pub(super) struct Leaf {
     pub(super) missing: usize,
     /// Whether the phrase has a place for a record and none was named.
     pub(super) is_unnamed: bool,
+    /// Whether all mandatory words that were said are of no domain, so that the values have to speak for it.
+    pub(super) is_vague: bool,
     /// How many values stand after words that introduce them.
     pub(super) introduced: usize,
     /// In which form the first word of the phrase stands.
@@ -84,6 +88,7 @@ impl Leaf {
             left_over: LeftOver::default(),
             missing: 0,
             is_unnamed: false,
+            is_vague: false,
             introduced: 0,
             head: Form::Exact,
             head_at: None,

@@ -324,6 +324,12 @@ impl Match {
         self.leaf.fills.iter().any(|fill| fits(fill.fit))
     }
 
+    /// Whether words name the record that is meant.
+    pub(super) fn names_record(&self) -> bool {
+        let names = |fit: Fit| matches!(fit, Fit::Known | Fit::Mention);
+        self.leaf.fills.iter().any(|fill| fill.place == Place::Target && names(fill.fit))
+    }
+
     /// Whether a value does not have the form that its place wants.
     pub(super) fn has_misfit(&self) -> bool {
         self.leaf.fills.iter().any(|fill| fill.fit == Fit::Misfit)

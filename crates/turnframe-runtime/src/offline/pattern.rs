@@ -86,6 +86,12 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
+    /// The words that introduce no place.
+    pub(super) fn words(&self) -> impl Iterator<Item = CueId> {
+        let words = self.parts.iter().filter(|part| part.kind == PartKind::Words);
+        words.flat_map(|part| part.cues.iter().copied())
+    }
+
     /// Whether there is such a place.
     pub(super) fn has_place(&self, place: Place) -> bool {
         self.parts.iter().flat_map(|part| &part.openings).any(|it| it.place == place)

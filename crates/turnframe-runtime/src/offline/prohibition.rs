@@ -126,7 +126,8 @@ fn is_denied(candidate: &Candidate<'_>) -> bool {
         && found.leaf.flags.is_negated
         && !found.leaf.flags.is_reported
         && left_over.before + left_over.between <= LEFT_OVER_MAX
-        && (!rule.pattern.is_vague || found.has_evidence())
+        && left_over.after_word == 0
+        && (!found.leaf.is_vague || found.has_evidence())
 }
 
 /// A missing value takes nothing from a prohibition.

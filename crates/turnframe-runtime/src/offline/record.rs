@@ -5,6 +5,7 @@
 //! and whether it names anything is for the turn to say (I8).
 
 use super::fit::{Fill, Fit, Fitted};
+use super::leaf::{Leaf, LeftOver};
 use super::lexicon::Class;
 use super::pattern::Place;
 use super::reader::Reader;
@@ -29,7 +30,7 @@ impl Reader<'_> {
         while bare + 1 < end && self.scan.class(bare).has(Class::DETERMINER) {
             bare += 1;
         }
-        let all_nouns = (bare..end).all(|at| self.is_noun(workflow, at));
+        let all_nouns = (bare..end).all(|at| self.is_record_noun(workflow, at));
         if all_nouns && !self.scan.tokens[bare].is_quoted {
             // "the loan" names none by itself.
             return one(start, end, Fit::Pronoun, score::PRONOUN);
@@ -95,6 +96,11 @@ impl Reader<'_> {
         self.scan.cues_at(at).any(|cue| self.language.vocabulary.is_of(cue, workflow))
     }
 
+    /// Whether a token is what the workflow calls its records.
+    fn is_record_noun(&self, workflow: usize, at: usize) -> bool {
+        self.scan.cues_at(at).any(|cue| self.language.vocabulary.names_records(cue, workflow))
+    }
+
     pub(super) fn is_pronoun(&self, start: usize, end: usize) -> bool {
         let lexeme = self.scan.lexeme_from(start, end);
         lexeme.is_some_and(|it| it.end == end && it.class.has(Class::PRONOUN))
@@ -115,20 +121,19 @@ impl Reader<'_> {
 
     /// Finds the name of a record in view at the end of a text, or in what is left after a value, where the phrase has a place for a record and none
     /// was said: "change the address to 5 Hill Road for Emma".
-    pub(super) fn part_record(
-        &self,
-        workflow: usize,
-        fills: &mut Vec<Fill>,
-        left_over: &mut Vec<(usize, usize)>,
-    ) {
+    pub(super) fn part_record(&self, workflow: usize, leaf: &mut Leaf) {
+        if leaf.fills.iter().any(|fill| fill.place == Place::Target) {
+            return;
+        }
+        let Leaf { fills, left_over, .. } = leaf;
         let name = |at: usize, end: usize| {
             let introduces = self.scan.class(at).has(Class::PREPOSITION);
             introduces.then(|| self.known(workflow, at + 1, end)).flatten()
         };
-        if let [(at, end)] = left_over[..]
+        if let [(at, end)] = left_over.ranges[..]
             && let Some((start, end)) = name(at, end)
         {
-            left_over.clear();
+            *left_over = LeftOver::default();
             fills.push(Fill { place: Place::Target, start, end, fit: Fit::Known });
             return;
         }
@@ -137,11 +142,21 @@ impl Reader<'_> {
             return;
         };
         let end = text.end;
-        let found =
-            (text.start + 1..end.saturating_sub(1)).find_map(|at| Some((at, name(at, end)?)));
-        if let Some((at, (start, end))) = found {
+        let places = text.start + 1..end.saturating_sub(1);
+        if let Some((at, (start, end))) = places.clone().find_map(|at| Some((at, name(at, end)?))) {
             text.end = at;
             fills.push(Fill { place: Place::Target, start, end, fit: Fit::Known });
+            return;
+        }
+        // "for the Atlas loan": a record by the workflow's own word for it, though none in view.
+        let is_noun = |at: usize| self.is_record_noun(workflow, at);
+        let introduces = |at: &usize| {
+            self.scan.class(*at).has(Class::PREPOSITION)
+                && self.scan.class(*at + 1).has(Class::DETERMINER)
+        };
+        if let Some(at) = places.filter(introduces).find(|_| is_noun(end - 1)) {
+            text.end = at;
+            fills.extend(self.record(workflow, at + 1, end).fills);
         }
     }
 }

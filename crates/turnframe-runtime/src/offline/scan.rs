@@ -173,7 +173,10 @@ impl<'m> Scan<'m> {
             if begins && lexeme.class.has(Class::CONNECTIVE) {
                 return Some(JointKind::Word);
             }
-            let is_cue = begins && lexeme.class.has(opens) || token.opens;
+            // "the loan" and "to renew" begin nothing.
+            let leans = Class::DETERMINER.or(Class::PREPOSITION);
+            let is_verb = token.opens && !self.tokens[at - 1].alone.has(leans);
+            let is_cue = begins && lexeme.class.has(opens) || is_verb;
             is_cue.then_some(JointKind::Cue)
         };
         let joint = |at| kind(at).map(|kind| Joint { at, kind });

@@ -17,7 +17,7 @@ pub(super) const INTRODUCTION: i32 = 40;
 /// A date at a place whose introducing word was not said.
 pub(super) const BARE_DATE: i32 = 20;
 /// A value of a closed form.
-pub(super) const CLOSED: i32 = 20;
+pub(super) const CLOSED: i32 = 24;
 /// No value of the form that the place wants.
 pub(super) const MISFIT: i32 = -30;
 /// Text, or words that may name a record.
@@ -27,7 +27,9 @@ pub(super) const PRONOUN: i32 = 10;
 /// Each word of the name of a record in view.
 pub(super) const KNOWN_WORD: i32 = 30;
 /// An article or a preposition within text.
-pub(super) const FUNCTION_WORD_WITHIN: i32 = -2;
+pub(super) const FUNCTION_WORD_WITHIN: i32 = -6;
+/// The most that articles and prepositions within text cost: titles are full of them.
+pub(super) const FUNCTION_WORDS_WITHIN_MIN: i32 = -18;
 /// A comma within text.
 pub(super) const COMMA_WITHIN: i32 = -10;
 /// "and" within text.

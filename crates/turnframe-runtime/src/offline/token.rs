@@ -133,7 +133,7 @@ fn is_quotation_mark(character: char) -> bool {
     matches!(character, '"' | '“' | '”' | '„' | '«' | '»' | '‘' | '’')
 }
 
-/// Marks the tokens in quotation marks, unless that is all of them.
+/// Marks the tokens in quotation marks and those of lines that quote another message, unless that is all of them.
 pub(super) fn quote(message: &Message, tokens: &mut [Token]) {
     const PAIRS: [(char, &[char]); 4] =
         [('"', &['"']), ('“', &['”']), ('„', &['“', '”', '"']), ('«', &['»'])];
@@ -145,6 +145,8 @@ pub(super) fn quote(message: &Message, tokens: &mut [Token]) {
         let between = message.text().get(end..span.start).unwrap_or_default();
         end = span.end;
         open = turn_quotes(between, open, index, &mut quoted);
+        let line = message.text()[..span.start].rsplit('\n').next().unwrap_or_default();
+        quoted[index] |= line.trim_start().starts_with('>');
     }
     turn_quotes(&message.text()[end..], open, tokens.len(), &mut quoted);
     if quoted.iter().any(|is_quoted| !is_quoted) {

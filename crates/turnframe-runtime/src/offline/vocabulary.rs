@@ -35,6 +35,8 @@ struct Cue {
     opens: bool,
     /// The workflows whose phrases hold it, as bits.
     workflows: u64,
+    /// The workflows that call their records so, as bits.
+    records: u64,
 }
 
 impl Vocabulary {
@@ -69,7 +71,13 @@ impl Vocabulary {
         let is_function = words.iter().all(|word| lexicon.class(word).has(Class::FUNCTION));
         let introduces_dates =
             words.iter().all(|word| lexicon.class(word).has(Class::DATE_PREPOSITION));
-        self.cues.push(Cue { is_function, introduces_dates, opens: false, workflows: 0 });
+        self.cues.push(Cue {
+            is_function,
+            introduces_dates,
+            opens: false,
+            workflows: 0,
+            records: 0,
+        });
         for word in &words {
             self.exact.entry(word.clone()).or_default().push(id);
             // "is" is no form of anything else.
@@ -108,6 +116,19 @@ impl Vocabulary {
     pub(super) fn is_of(&self, cue: CueId, workflow: usize) -> bool {
         let cue = &self.cues[cue.0 as usize];
         !cue.is_function && workflow < WORKFLOWS_MAX && cue.workflows & (1 << workflow) != 0
+    }
+
+    /// Notes that a workflow calls its records by a cue.
+    pub(super) fn name_records(&mut self, cue: CueId, workflow: usize) {
+        let cue = &mut self.cues[cue.0 as usize];
+        if workflow < WORKFLOWS_MAX && !cue.is_function {
+            cue.records |= 1 << workflow;
+        }
+    }
+
+    /// Whether a workflow calls its records by a cue.
+    pub(super) fn names_records(&self, cue: CueId, workflow: usize) -> bool {
+        workflow < WORKFLOWS_MAX && self.cues[cue.0 as usize].records & (1 << workflow) != 0
     }
 
     /// Finds the cues of a folded word.

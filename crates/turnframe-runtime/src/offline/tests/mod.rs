@@ -1,6 +1,7 @@
 //! Messages at a library desk and what they are read as.
 
 mod cards;
+mod caution;
 mod domain;
 mod english;
 mod german;

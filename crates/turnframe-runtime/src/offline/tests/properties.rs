@@ -141,6 +141,13 @@ fn holds(tag: &'static str, text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Clauses with words and without quotation marks.
+fn quotable() -> Vec<&'static str> {
+    let is_quotable =
+        |clause: &&str| !clause.contains('"') && clause.contains(char::is_alphanumeric);
+    CLAUSES.into_iter().filter(is_quotable).collect()
+}
+
 /// A quoted range of words has no part in any act but as a value.
 fn pointers(understanding: &Understanding) -> Vec<WordRange> {
     let mut pointers = Vec::new();
@@ -177,8 +184,7 @@ proptest! {
     }
 
     #[test]
-    fn quoted_words_ask_for_nothing(clause in proptest::sample::select(&CLAUSES[..])) {
-        prop_assume!(!clause.contains('"') && clause.chars().any(char::is_alphanumeric));
+    fn quoted_words_ask_for_nothing(clause in proptest::sample::select(quotable())) {
         let text = format!("lend “{clause}” to Ada");
         let brief = desk("en").brief(&text);
         let understanding = interpreter(&brief).read(&brief);
