@@ -13,6 +13,7 @@ const BETWEEN_MAX: usize = 1;
 const AFTER_MAX: usize = 3;
 /// The most words before a question that are part of nothing: a question changes nothing.
 const BEFORE_QUESTION_MAX: usize = 2;
+
 impl ClauseReader<'_> {
     /// Whether a phrase was said well enough to be acted upon.
     pub(super) fn accepts(

@@ -48,7 +48,7 @@ struct Declared {
     names: &'static [&'static str],
 }
 
-fn declared() -> Vec<Declared> {
+fn loans() -> Vec<Declared> {
     vec![
         Declared {
             workflow: "loan",
@@ -110,6 +110,11 @@ fn declared() -> Vec<Declared> {
             german: &["(bestelle|füge) [einen|eine|{count}] {extra} [zu {target}] hinzu"],
             names: &["add extras", "order extras"],
         },
+    ]
+}
+
+fn holds_and_members() -> Vec<Declared> {
+    vec![
         Declared {
             workflow: "hold",
             key: "reserve",
@@ -182,7 +187,7 @@ pub(super) fn offer() -> (Arc<[OfferedOperation]>, Arc<[OfferedTopic]>) {
             names: phrases(declared.names, declared.names),
         },
     };
-    (declared().into_iter().map(operation).collect(), topics().into())
+    (loans().into_iter().chain(holds_and_members()).map(operation).collect(), topics().into())
 }
 
 /// What can be said in a turn at the desk.

@@ -5,6 +5,7 @@ mod caution;
 mod domain;
 mod english;
 mod german;
+mod interpreter;
 mod library;
 mod properties;
 mod shown;
