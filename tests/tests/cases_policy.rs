@@ -9,7 +9,7 @@ use turnframe_test::fault::{Crash, FaultPlan};
 use turnframe_test::script::{ScriptedInterpreter, means, propose};
 use turnframe_tests::altered::AlteredTrip;
 use turnframe_tests::crash::{everywhere, in_a_process, until_the_crash};
-use turnframe_tests::desk::{self, OPEN, RENAME};
+use turnframe_tests::desk::{self, ADD_SEAT, OPEN, RENAME};
 use turnframe_tests::reading::{commands, count, fresh_of, is_applied, kinds, outcome, persisted};
 use turnframe_tests::world::{Backend, Process, World, notices, said, shown};
 use turnframe_travel::trip::TripCommand;
@@ -124,6 +124,32 @@ fn case_14_words_that_were_enough_when_they_were_planned_ask_for_a_click_when_th
             assert!(is_applied(outcome(&answer)), "{answer:#?}");
         });
     }
+}
+
+#[test]
+fn case_14_a_question_of_the_record_whose_answers_weigh_more_by_now_is_asked_again_once() {
+    let weightier = AlteredTrip::default().policing(|command, policy| {
+        let is_payer = matches!(command, TripCommand::SetPayer { .. });
+        CommandPolicy { risk: if is_payer { RiskClass::High } else { policy.risk }, ..policy }
+    });
+    everywhere(|backend| async move {
+        let mut world = world(backend);
+        let process = world.start().await;
+        process.begin().await;
+        process.say("t1", OPEN).await;
+        process.say("t2", ADD_SEAT).await;
+        let old = process.card().await;
+        world.registry = weightier.registry();
+        let process = world.restart(process).await;
+        let answer = process.click("t3", &old, "company").await;
+
+        let fresh = process.card().await;
+        assert_eq!(fresh_of(outcome(&answer)), Some(fresh.id));
+        assert_eq!(count(&process.entries().await, "payer_set"), 0);
+        let answer = process.click("t4", &fresh, "company").await;
+        assert!(is_applied(outcome(&answer)), "it can be answered: {answer:#?}");
+        assert_eq!(process.cards().await, []);
+    });
 }
 
 #[test]

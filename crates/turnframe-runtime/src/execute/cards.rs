@@ -146,10 +146,17 @@ impl Execution<'_> {
     }
 
     fn draw_required(&mut self, required: Option<InteractionPayload>) -> Result<(), ExecuteError> {
-        let Some(payload) = required else { return Ok(()) };
+        let Some(mut payload) = required else { return Ok(()) };
         let meets = |card: &Interaction| card.payload.requirement == payload.requirement;
         if self.cards.values().any(meets) {
             return Ok(());
+        }
+        // It weighs what its heaviest answer weighs by policy: an answer to a lighter card would be asked again.
+        for option in &payload.options {
+            if let OptionMeaning::Execute(command) | OptionMeaning::Fill(command) = &option.meaning
+            {
+                payload.risk = payload.risk.max(self.workflow.policy(&self.state, command)?.risk);
+            }
         }
         self.open_card(payload, None).map(|_| ())
     }
