@@ -58,6 +58,35 @@ fn turns(entries: &[Entry], kind: EntryKind) -> Vec<String> {
 }
 
 #[test]
+fn case_22_a_client_that_goes_away_loses_the_waiting_and_not_the_turn() {
+    everywhere(|backend| async move {
+        let (interpreter, gate) = GatedInterpreter::holding(script(), RENAME);
+        let world = world(backend, interpreter);
+        let process = begun(&world).await;
+        process.say("t1", OPEN).await;
+        let waiting = {
+            let process = process.clone();
+            tokio::spawn(async move { process.post("t2", said(RENAME)).await })
+        };
+        gate.reached().await;
+        waiting.abort();
+        assert!(waiting.await.is_err(), "nobody waits any more");
+        gate.open();
+        process.rest().await;
+
+        let entries = process.entries().await;
+        assert_eq!(turns(&entries, EntryKind::TurnAnswered), ["t1", "t2"]);
+        assert_eq!(count(&entries, "trip_renamed"), 1);
+        let chain = process.chain().await;
+        let answer = process.post("t2", said(RENAME)).await.expect("answered");
+        assert!(is_applied(outcome(&answer)), "{answer:#?}");
+        assert_eq!(process.chain().await, chain, "asked again, nothing happens again");
+        let stored = process.transcript().await.pop().expect("an answer");
+        assert_eq!(stored, serde_json::json!({ "answer": answer }));
+    });
+}
+
+#[test]
 fn case_26_messages_in_quick_succession_are_recorded_and_answered_in_their_order() {
     everywhere(|backend| async move {
         let world = world(backend, Arc::new(script()));
