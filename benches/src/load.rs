@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use futures::future::join_all;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 use tokio::sync::Barrier;
 use turnframe_actors::{Limits, StartError, System, SystemParts, TurnInput};
 use turnframe_core::context::ActorContext;
-use turnframe_core::id::{AccountId, ActorId, ConversationId, IdError, Locale, TurnId};
+use turnframe_core::id::{
+    AccountId, ActorId, ConversationId, DestinationKey, IdError, Locale, TurnId,
+};
 use turnframe_core::plan::ActOutcome;
 use turnframe_core::registry::{RepeatedWorkflow, WorkflowRegistry};
 use turnframe_core::source::IdSource;
@@ -17,6 +20,7 @@ use turnframe_ledger::EventLedger;
 use turnframe_ledger::ledger::LedgerStatistics;
 use turnframe_ledger::snapshot::SnapshotStore;
 use turnframe_runtime::directory::LedgerDirectory;
+use turnframe_runtime::port::{Delivery, Destination, Dispatched};
 
 use crate::tally::{Names, ScriptedTally, Tally};
 
@@ -119,7 +123,7 @@ pub async fn run(ground: Ground, load: &Load) -> Result<Report, LoadError> {
         interpreter: Arc::new(ScriptedTally(names)),
         narrator: None,
         directory: Arc::new(LedgerDirectory::new(ledger.clone())),
-        destinations: Vec::new(),
+        destinations: vec![Arc::new(Nowhere(DestinationKey::new("nowhere")?))],
         ids: ground.ids,
         limits: Limits::default(),
     })
@@ -139,6 +143,20 @@ pub async fn run(ground: Ground, load: &Load) -> Result<Report, LoadError> {
     let report = report(load, ledger_name, &seen, &before, &after);
     system.shutdown().await;
     Ok(report)
+}
+
+/// A destination that nothing is sent to: its outbox runs and looks for marks like any other.
+struct Nowhere(DestinationKey);
+
+#[async_trait]
+impl Destination for Nowhere {
+    fn key(&self) -> DestinationKey {
+        self.0.clone()
+    }
+
+    async fn dispatch(&self, _delivery: &Delivery) -> Dispatched {
+        Dispatched::NotSent { reason: "there is nobody there".to_owned() }
+    }
 }
 
 struct Driver {
