@@ -100,17 +100,17 @@ impl Process {
     pub async fn rest(&self) {
         const LOOKS_MAX: usize = 20_000;
         const LOOKS_BEFORE_TIME_PASSES: usize = 50;
+        const PAUSE_MAX: Duration = Duration::from_secs(5);
+        let mut pause = Duration::from_millis(25);
         for look in 1..=LOOKS_MAX {
             if self.is_at_rest().await {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(1)).await;
-            // A fact that had to wait for a turn is looked at again after a while, and the clock stands still.
-            let is_held = look % LOOKS_BEFORE_TIME_PASSES == 0
-                && !self.has_due(MarkKind::Turn).await
-                && !self.has_due(MarkKind::Effect).await;
-            if is_held {
-                self.clock.advance(Duration::from_millis(25));
+            // Work that had to wait is taken up after a pause, each one longer, and the clock stands still.
+            if look % LOOKS_BEFORE_TIME_PASSES == 0 {
+                self.clock.advance(pause);
+                pause = (pause * 2).min(PAUSE_MAX);
             }
         }
         panic!("the system does not come to rest");
