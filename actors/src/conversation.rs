@@ -21,7 +21,7 @@ use turnframe_core::block::AssistantTurn;
 use turnframe_core::context::ActorContext;
 use turnframe_core::id::{AccountId, CaseRef, ConversationId, EntryId, TurnId};
 use turnframe_core::interaction::Interaction;
-use turnframe_ledger::{Append, AppendError, Appended, StreamName, Version};
+use turnframe_ledger::{Append, AppendError, StreamName, Version};
 use turnframe_runtime::fold::conversation::ConversationFold;
 use turnframe_runtime::record::{FactKey, TurnAccepted, UpdatePosted};
 use turnframe_runtime::turn::{RecordError, TurnError, TurnRecord, append_of};
@@ -197,22 +197,6 @@ impl ConversationActor {
             .map_err(RecordError::refused)
     }
 
-    /// Appends once, with patience for a ledger that is away.
-    async fn append(&self, append: &Append) -> Result<Appended, AppendError> {
-        let limits = &self.shared.limits;
-        let mut attempt = 0;
-        loop {
-            let answer = self.shared.writer.append(append.clone()).await;
-            attempt += 1;
-            match answer {
-                Err(AppendError::Unavailable { .. }) if attempt < limits.append_attempts_max => {
-                    tokio::time::sleep(limits.append_backoff * attempt).await;
-                }
-                answer => return answer,
-            }
-        }
-    }
-
     async fn reload(&self, state: &mut ConversationState) -> Result<(), RecordError> {
         let loaded = self.shared.load_conversation(self.account(), self.conversation()).await;
         let (fold, saved_at) = loaded.map_err(RecordError::away)?;
@@ -240,7 +224,7 @@ impl ConversationActor {
         let (actor, causation) = (unfinished.accepted.actor.clone(), unfinished.accepted_by);
         let of_turn = Some((turn, Some(causation)));
         let (append, after) = self.stage(&state.fold, &actor, of_turn, record)?;
-        match self.append(&append).await {
+        match self.shared.append(&append).await {
             Ok(_) => {
                 state.fold = after;
                 self.note_unfinished(state);
@@ -273,7 +257,7 @@ impl ConversationActor {
         for _ in 0..self.shared.limits.append_attempts_max {
             let record = TurnRecord::Updated { update: update.clone(), carries: fact };
             let (append, after) = self.stage(&state.fold, &actor, None, record)?;
-            match self.append(&append).await {
+            match self.shared.append(&append).await {
                 Ok(_) => {
                     state.fold = after;
                     return Ok(());

@@ -12,7 +12,7 @@ use turnframe_core::id::{AccountId, EffectId};
 use turnframe_core::receipt::EffectConclusion;
 use turnframe_core::source::Timestamp;
 use turnframe_ledger::ledger::PAGE_MAX;
-use turnframe_ledger::{AppendError, Mark, MarkChange, MarkKind, StreamName, Version};
+use turnframe_ledger::{Mark, MarkChange, MarkKind, StreamName, Version};
 use turnframe_runtime::effect::{
     EffectRecord, EffectStep, append_of, next, record_of, record_of_lookup,
 };
@@ -176,21 +176,12 @@ impl Work<'_> {
     /// Appends what happened. A conclusion is worth some patience: without it the attempt counts as unknown.
     async fn append(&self, fold: &EffectFold, record: &EffectRecord) -> Outcome {
         let (profile, ids) = (&self.outbox.profile, self.shared.ids());
-        let limits = &self.shared.limits;
         let append = append_of(self.account, self.effect, fold, profile, record, ids)?;
         let due = append.marks.iter().find_map(|change| match change {
             MarkChange::Set { kind: MarkKind::Effect, due, .. } => Some(*due),
             MarkChange::Set { .. } | MarkChange::Clear { .. } => None,
         });
-        for attempt in 1.. {
-            match self.shared.writer.append(append.clone()).await {
-                Ok(_) => break,
-                Err(AppendError::Unavailable { .. }) if attempt < limits.append_attempts_max => {
-                    tokio::time::sleep(limits.append_backoff * attempt).await;
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
+        self.shared.append(&append).await?;
         if matches!(record, EffectRecord::Concluded { .. } | EffectRecord::Parked { .. }) {
             self.shared.nudges.facts.send_replace(());
         }

@@ -6,8 +6,8 @@ use ractor::ActorRef;
 use tokio::sync::watch;
 use turnframe_core::id::{AccountId, CaseRef, ConversationId};
 use turnframe_core::source::IdSource;
-use turnframe_ledger::EventLedger;
 use turnframe_ledger::snapshot::SnapshotStore;
+use turnframe_ledger::{Append, AppendError, Appended, EventLedger};
 use turnframe_runtime::turn::TurnEngine;
 
 use crate::case::CaseMessage;
@@ -34,6 +34,23 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn ids(&self) -> &IdSource {
         self.engine.ids()
+    }
+
+    /// Appends once, with patience for a ledger that is away.
+    pub(crate) async fn append(&self, append: &Append) -> Result<Appended, AppendError> {
+        let mut attempt = 0;
+        loop {
+            let answer = self.writer.append(append.clone()).await;
+            attempt += 1;
+            match answer {
+                Err(AppendError::Unavailable { .. })
+                    if attempt < self.limits.append_attempts_max =>
+                {
+                    tokio::time::sleep(self.limits.append_backoff * attempt).await;
+                }
+                answer => return answer,
+            }
+        }
     }
 }
 

@@ -27,7 +27,7 @@ impl ConversationActor {
         let opened = TurnRecord::Opened(ConversationOpened { actor: actor.clone() });
         let (append, after) =
             self.stage(&state.fold, &actor, None, opened).map_err(PostError::unavailable)?;
-        match self.append(&append).await {
+        match self.shared.append(&append).await {
             Ok(_) => {
                 state.fold = after;
                 Ok(())
@@ -76,7 +76,7 @@ impl ConversationActor {
         let (append, after) = self
             .stage(&state.fold, &posted.accepted.actor, of_turn, accepted)
             .map_err(PostError::unavailable)?;
-        match self.append(&append).await {
+        match self.shared.append(&append).await {
             Ok(_) => {
                 state.fold = after;
                 self.note_unfinished(state);
