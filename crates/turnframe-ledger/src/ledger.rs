@@ -7,6 +7,7 @@ use turnframe_core::id::AccountId;
 use crate::append::{Append, AppendError, Appended, KeyName, KeyRecord};
 use crate::entry::Entry;
 use crate::mark::{Mark, MarkQuery};
+use crate::ownership::{Owner, Ownership};
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
 /// The most entries of one page.
@@ -105,6 +106,13 @@ pub trait EventLedger: Send + Sync + 'static {
     /// A hint that changes after a commit to the partition: its newest position known here. Hints may be
     /// lost or merged; the ledger is the truth.
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position>;
+
+    /// The partitions that this process may act for. An append to another one is [`AppendError::Fenced`];
+    /// reading is open to all.
+    fn ownership(&self) -> &Ownership;
+
+    /// Who owns a partition at this moment; nobody, where its last owner is gone and no other came yet.
+    async fn owner(&self, partition: PartitionId) -> Result<Option<Owner>, ReadError>;
 
     /// What the ledger has done since it was opened.
     fn statistics(&self) -> LedgerStatistics;

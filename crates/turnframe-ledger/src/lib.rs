@@ -17,6 +17,7 @@ pub mod ledger;
 pub mod mark;
 pub mod memory;
 pub mod open;
+pub mod ownership;
 pub mod snapshot;
 pub mod sqlite;
 pub mod stream;
@@ -29,5 +30,6 @@ pub use append::{Append, AppendError, Appended, Key, KeyName, KeyRecord, NewEntr
 pub use entry::{Entry, EntryKind, EntryRef};
 pub use ledger::{EventLedger, ReadError};
 pub use mark::{Mark, MarkChange, MarkKind, MarkQuery};
-pub use stream::{PartitionId, Position, StreamName, Version};
+pub use ownership::{Owner, Ownership};
+pub use stream::{PartitionId, PartitionSet, Position, StreamName, Version};
 pub use subscription::Subscription;

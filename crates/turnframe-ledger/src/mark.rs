@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use turnframe_core::id::AccountId;
 use turnframe_core::source::Timestamp;
 
-use crate::stream::{PartitionId, StreamName};
+use crate::stream::{PartitionId, PartitionSet, StreamName};
 
 /// The longest key of a mark, in bytes.
 pub const MARK_KEY_MAX_BYTES: usize = 320;
@@ -128,8 +128,8 @@ fn is_printable(text: &str) -> bool {
 pub struct MarkQuery {
     /// What they are about.
     pub kind: MarkKind,
-    /// Only of this partition.
-    pub partition: Option<PartitionId>,
+    /// Only of these partitions.
+    pub partitions: PartitionSet,
     /// Only of this account.
     pub account: Option<AccountId>,
     /// Only keys that start with this text.
@@ -148,7 +148,7 @@ impl MarkQuery {
     pub fn of(kind: MarkKind) -> Self {
         Self {
             kind,
-            partition: None,
+            partitions: PartitionSet::ALL,
             account: None,
             prefix: String::new(),
             due_by: None,
@@ -161,6 +161,21 @@ impl MarkQuery {
     pub(crate) fn prefix_end(&self) -> Option<String> {
         // Keys are printable ASCII, so they all sort below the prefix followed by DEL.
         is_printable(&self.prefix).then(|| format!("{}\u{7f}", self.prefix))
+    }
+
+    /// The first key that a page of one account may have; `None` where the page is empty anyway.
+    pub(crate) fn first_key(&self, account: &AccountId) -> Option<String> {
+        if !self.partitions.contains(PartitionId::of(account)) {
+            return None;
+        }
+        match &self.after {
+            Some((after, _)) if after > account => None,
+            // Keys are printable, so none lies between a key and that key with a control character.
+            Some((after, key)) if after == account => {
+                Some(self.prefix.clone().max(format!("{key}\u{1}")))
+            }
+            Some(_) | None => Some(self.prefix.clone()),
+        }
     }
 
     /// How many marks the page has at most.

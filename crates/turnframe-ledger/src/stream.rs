@@ -81,6 +81,79 @@ impl PartitionId {
     }
 }
 
+/// Some of the partitions.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct PartitionSet(u64);
+
+// One bit for each partition.
+const _: () = assert!(PARTITIONS as u32 == u64::BITS);
+
+impl PartitionSet {
+    /// Every partition.
+    pub const ALL: Self = Self(u64::MAX);
+    /// No partition.
+    pub const NONE: Self = Self(0);
+
+    /// Whether a partition is among them.
+    #[must_use]
+    pub const fn contains(self, partition: PartitionId) -> bool {
+        self.0 & (1 << partition.0) != 0
+    }
+
+    /// Adds a partition.
+    pub const fn insert(&mut self, partition: PartitionId) {
+        self.0 |= 1 << partition.0;
+    }
+
+    /// Takes a partition out.
+    pub const fn remove(&mut self, partition: PartitionId) {
+        self.0 &= !(1 << partition.0);
+    }
+
+    /// Those of either set.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Those of this set that the other does not have.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The partitions in order.
+    pub fn iter(self) -> impl Iterator<Item = PartitionId> {
+        PartitionId::all().filter(move |partition| self.contains(*partition))
+    }
+}
+
+impl FromIterator<PartitionId> for PartitionSet {
+    fn from_iter<I: IntoIterator<Item = PartitionId>>(partitions: I) -> Self {
+        let mut set = Self::NONE;
+        partitions.into_iter().for_each(|partition| set.insert(partition));
+        set
+    }
+}
+
+impl fmt::Debug for PartitionSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter().map(PartitionId::number)).finish()
+    }
+}
+
 /// What a stream tells the history of. Unique within its account.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -156,6 +229,21 @@ mod tests {
             let account = AccountId::new(account).expect("account");
             assert_eq!(PartitionId::of(&account).number(), number, "{account}");
         }
+    }
+
+    #[test]
+    fn a_set_holds_what_was_put_in() {
+        let some: PartitionSet = PartitionId::all().filter(|id| id.number() % 3 == 0).collect();
+        assert_eq!(some.len(), 22);
+        assert!(some.iter().all(|id| some.contains(id) && id.number() % 3 == 0));
+        let rest = PartitionSet::ALL.without(some);
+        assert_eq!((rest.len(), rest.union(some)), (42, PartitionSet::ALL));
+        let mut one = PartitionSet::NONE;
+        let last = PartitionId::new(63).expect("a partition");
+        one.insert(last);
+        assert_eq!(one.iter().collect::<Vec<_>>(), [last]);
+        one.remove(last);
+        assert!(one.is_empty());
     }
 
     #[test]

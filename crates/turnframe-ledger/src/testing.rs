@@ -13,6 +13,7 @@ use crate::entry::{Entry, EntryKind};
 use crate::ledger::{EventLedger, LedgerStatistics, ReadError};
 use crate::mark::{Mark, MarkQuery};
 use crate::memory::MemoryLedger;
+use crate::ownership::{Owner, Ownership};
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
 pub(crate) use turnframe_test::sources::ids;
@@ -141,6 +142,14 @@ impl EventLedger for Interposed {
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {
         self.ledger.hints(partition)
+    }
+
+    fn ownership(&self) -> &Ownership {
+        self.ledger.ownership()
+    }
+
+    async fn owner(&self, partition: PartitionId) -> Result<Option<Owner>, ReadError> {
+        self.ledger.owner(partition).await
     }
 
     fn statistics(&self) -> LedgerStatistics {

@@ -18,13 +18,21 @@ use crate::entry::Entry;
 use crate::hints::Hints;
 use crate::ledger::{EventLedger, LedgerStatistics, PAGE_MAX, ReadError};
 use crate::mark::{Mark, MarkQuery};
+use crate::ownership::{Owner, Ownership};
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
 /// A ledger that lives as long as its process.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct MemoryLedger {
     state: Mutex<State>,
     hints: Hints,
+    ownership: Ownership,
+}
+
+impl Default for MemoryLedger {
+    fn default() -> Self {
+        Self { state: Mutex::default(), hints: Hints::default(), ownership: Ownership::sole() }
+    }
 }
 
 impl MemoryLedger {
@@ -99,6 +107,14 @@ impl EventLedger for MemoryLedger {
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {
         self.hints.subscribe(partition)
+    }
+
+    fn ownership(&self) -> &Ownership {
+        &self.ownership
+    }
+
+    async fn owner(&self, _partition: PartitionId) -> Result<Option<Owner>, ReadError> {
+        Ok(Some(Owner { address: "memory:".to_owned(), is_here: true }))
     }
 
     fn statistics(&self) -> LedgerStatistics {

@@ -181,9 +181,8 @@ impl State {
             Some(account) => self.accounts.range(account..=account),
             None => self.accounts.range::<AccountId, _>(..),
         };
-        let accounts = accounts.filter(|(account, _)| {
-            query.partition.is_none_or(|named| named == PartitionId::of(account))
-        });
+        let accounts =
+            accounts.filter(|(account, _)| query.partitions.contains(PartitionId::of(account)));
         let marks = accounts.flat_map(|(account, records)| {
             let marks = records.marks.get(&query.kind).into_iter();
             let marks = marks.flat_map(|marks| marks.range(query.prefix.clone()..end.clone()));

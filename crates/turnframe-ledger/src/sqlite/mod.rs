@@ -46,6 +46,7 @@ use crate::entry::Entry;
 use crate::hints::Hints;
 use crate::ledger::{EventLedger, LedgerStatistics, PAGE_MAX, ReadError};
 use crate::mark::{Mark, MarkQuery};
+use crate::ownership::{Owner, Ownership};
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
 /// How long a read waits for a free connection.
@@ -130,6 +131,7 @@ pub struct SqliteLedger {
 #[derive(Debug)]
 struct Shared {
     hints: Hints,
+    ownership: Ownership,
     statistics: writer::Counters,
     recent: Recent,
     _lock: Lock,
@@ -155,6 +157,7 @@ impl SqliteLedger {
         connection.close().await?;
         let shared = Shared {
             hints,
+            ownership: Ownership::sole(),
             statistics: writer::Counters::default(),
             recent: Recent::default(),
             _lock: lock,
@@ -275,6 +278,14 @@ impl EventLedger for SqliteLedger {
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {
         self.shared.hints.subscribe(partition)
+    }
+
+    fn ownership(&self) -> &Ownership {
+        &self.shared.ownership
+    }
+
+    async fn owner(&self, _partition: PartitionId) -> Result<Option<Owner>, ReadError> {
+        Ok(Some(Owner { address: "sqlite:".to_owned(), is_here: true }))
     }
 
     fn statistics(&self) -> LedgerStatistics {

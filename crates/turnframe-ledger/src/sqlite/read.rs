@@ -69,21 +69,14 @@ pub(super) const MARKS_OF_ACCOUNT: &str = concat!(
      ORDER BY m.key LIMIT ?5"
 );
 
-macro_rules! sweep {
-    ($scope:literal) => {
-        concat!(
-            marks!(),
-            "FROM tf_mark m CROSS JOIN tf_account a ON a.id = m.account \
-             CROSS JOIN tf_stream s ON s.id = m.stream WHERE m.kind = ?1 AND ",
-            $scope,
-            " AND m.due <= ?4 AND m.key >= ?2 AND m.key < ?3 AND (a.name, m.key) > (?6, ?7) \
-             ORDER BY a.name, m.key LIMIT ?5"
-        )
-    };
-}
-
-pub(super) const SWEEP: &str = sweep!("m.partition IN (SELECT id FROM tf_partition)");
-pub(super) const SWEEP_PARTITION: &str = sweep!("m.partition = ?8");
+pub(super) const SWEEP: &str = concat!(
+    marks!(),
+    "FROM tf_mark m CROSS JOIN tf_account a ON a.id = m.account \
+     CROSS JOIN tf_stream s ON s.id = m.stream \
+     WHERE m.kind = ?1 AND m.partition IN (SELECT value FROM json_each(?8)) \
+     AND m.due <= ?4 AND m.key >= ?2 AND m.key < ?3 AND (a.name, m.key) > (?6, ?7) \
+     ORDER BY a.name, m.key LIMIT ?5"
+);
 
 /// Every statement here.
 #[cfg(test)]
@@ -95,7 +88,6 @@ pub(super) const STATEMENTS: &[&str] = &[
     FIND_KEY,
     MARKS_OF_ACCOUNT,
     SWEEP,
-    SWEEP_PARTITION,
 ];
 
 /// Those that an index answers in the order asked for.
@@ -193,7 +185,7 @@ impl Reader {
         query: &MarkQuery,
         account: &AccountId,
     ) -> Result<Vec<SqliteRow>, ReadError> {
-        let (Some(end), Some(start)) = (query.prefix_end(), first_key(query, account)) else {
+        let (Some(end), Some(start)) = (query.prefix_end(), query.first_key(account)) else {
             return Ok(Vec::new());
         };
         let query = sqlx::query(MARKS_OF_ACCOUNT)
@@ -212,34 +204,19 @@ impl Reader {
             Some((account, key)) => (account.as_str(), key.as_str()),
             None => ("", ""),
         };
-        let statement = if query.partition.is_some() { SWEEP_PARTITION } else { SWEEP };
-        let mut statement = sqlx::query(statement)
+        let partitions: Vec<_> = query.partitions.iter().map(PartitionId::number).collect();
+        let partitions = serde_json::to_string(&partitions)
+            .map_err(|error| ReadError::Unavailable { reason: error.to_string() })?;
+        let statement = sqlx::query(SWEEP)
             .bind(query.kind.as_str())
             .bind(&query.prefix)
             .bind(end)
             .bind(due_by(query))
             .bind(page(query.page()))
             .bind(account)
-            .bind(key);
-        if let Some(partition) = query.partition {
-            statement = statement.bind(i64::from(partition.number()));
-        }
+            .bind(key)
+            .bind(partitions);
         statement.fetch_all(&self.0).await.map_err(failed)
-    }
-}
-
-/// The first key that a page of one account may have; `None` where the page is empty anyway.
-fn first_key(query: &MarkQuery, account: &AccountId) -> Option<String> {
-    if query.partition.is_some_and(|partition| partition != PartitionId::of(account)) {
-        return None;
-    }
-    match &query.after {
-        Some((after, _)) if after > account => None,
-        // Keys are printable, so none lies between a key and that key with a control character.
-        Some((after, key)) if after == account => {
-            Some(query.prefix.clone().max(format!("{key}\u{1}")))
-        }
-        Some(_) | None => Some(query.prefix.clone()),
     }
 }
 

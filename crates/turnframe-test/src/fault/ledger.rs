@@ -8,8 +8,8 @@ use tokio::sync::{Mutex, watch};
 use turnframe_core::id::AccountId;
 use turnframe_ledger::ledger::LedgerStatistics;
 use turnframe_ledger::{
-    Append, AppendError, Appended, Entry, EventLedger, KeyName, KeyRecord, Mark, MarkQuery,
-    PartitionId, Position, ReadError, StreamName, Version,
+    Append, AppendError, Appended, Entry, EventLedger, KeyName, KeyRecord, Mark, MarkQuery, Owner,
+    Ownership, PartitionId, Position, ReadError, StreamName, Version,
 };
 
 use super::boundary::{Boundary, Crash, CrashPoint};
@@ -243,6 +243,14 @@ impl EventLedger for FaultLedger {
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {
         self.inner.hints(partition)
+    }
+
+    fn ownership(&self) -> &Ownership {
+        self.inner.ownership()
+    }
+
+    async fn owner(&self, partition: PartitionId) -> Result<Option<Owner>, ReadError> {
+        self.switch.alive(self.inner.owner(partition)).await
     }
 
     fn statistics(&self) -> LedgerStatistics {

@@ -4,7 +4,8 @@ use turnframe_core::id::AccountId;
 use turnframe_core::source::Timestamp;
 use turnframe_ledger::mark::MARK_PAGE_MAX;
 use turnframe_ledger::{
-    Append, AppendError, Mark, MarkChange, MarkKind, MarkQuery, PartitionId, StreamName,
+    Append, AppendError, Mark, MarkChange, MarkKind, MarkQuery, PartitionId, PartitionSet,
+    StreamName,
 };
 
 use super::Backend;
@@ -96,7 +97,7 @@ pub async fn marks_are_found_by_kind_account_partition_prefix_and_due_time(backe
         names.into_iter().flat_map(keys).collect()
     };
     let due = |moment| Some(Timestamp::from_micros(moment));
-    let home = Some(PartitionId::of(&acme));
+    let home = PartitionSet::from_iter([PartitionId::of(&acme)]);
     let check = async |query: MarkQuery, expected: Vec<String>| {
         let found = keys(&bench, query.clone()).await;
         assert_eq!(found, expected, "{query:?}");
@@ -105,7 +106,7 @@ pub async fn marks_are_found_by_kind_account_partition_prefix_and_due_time(backe
     check(MarkQuery::of(MarkKind::Turn), Vec::new()).await;
     let query = MarkQuery { account: Some(demo.clone()), ..effects() };
     check(query, of(&[&demo], &[1, 2, 3])).await;
-    let query = MarkQuery { partition: home, ..effects() };
+    let query = MarkQuery { partitions: home, ..effects() };
     check(query, of(&[&acme, &neighbour], &[1, 2, 3])).await;
     let query = MarkQuery { due_by: due(20), ..effects() };
     check(query, of(&[&acme, &demo, &neighbour], &[1, 2])).await;
@@ -115,11 +116,11 @@ pub async fn marks_are_found_by_kind_account_partition_prefix_and_due_time(backe
     check(query, of(&[&demo], &[1, 2, 3])).await;
     let query = MarkQuery { prefix: "demo/".to_owned(), account: Some(acme.clone()), ..effects() };
     check(query, Vec::new()).await;
-    let query = MarkQuery { account: Some(demo.clone()), partition: home, ..effects() };
+    let query = MarkQuery { account: Some(demo.clone()), partitions: home, ..effects() };
     check(query, Vec::new()).await;
     let all = MarkQuery {
         account: Some(neighbour.clone()),
-        partition: home,
+        partitions: home,
         prefix: format!("{neighbour}/"),
         due_by: due(20),
         ..effects()
@@ -133,7 +134,7 @@ pub async fn paging_visits_every_mark_once_in_order(backend: &dyn Backend) {
     let effects = || MarkQuery::of(MarkKind::Effect);
     let queries = [
         effects(),
-        MarkQuery { partition: Some(PartitionId::of(&acme)), ..effects() },
+        MarkQuery { partitions: PartitionSet::from_iter([PartitionId::of(&acme)]), ..effects() },
         MarkQuery { account: Some(demo.clone()), ..effects() },
         MarkQuery { account: Some(demo.clone()), prefix: "demo/".to_owned(), ..effects() },
         MarkQuery { due_by: Some(Timestamp::from_micros(20)), ..effects() },

@@ -40,7 +40,6 @@ async fn a_sweep_goes_along_its_index() {
     let bench = Bench::new().await;
     for (statement, expected) in [
         (read::SWEEP, "tf_mark_sweep (kind=? AND partition=? AND due<?)"),
-        (read::SWEEP_PARTITION, "tf_mark_sweep (kind=? AND partition=? AND due<?)"),
         (read::MARKS_OF_ACCOUNT, "PRIMARY KEY (account=? AND kind=? AND key>? AND key<?)"),
     ] {
         let plan = plan(&bench, statement).await;
