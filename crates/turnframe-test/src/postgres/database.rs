@@ -46,7 +46,8 @@ impl Database {
         &self.name
     }
 
-    /// Ends every session of it, as an operator would; returns how many there were.
+    /// Ends every session of it, as an operator would, and waits until they are gone; returns how many there
+    /// were.
     ///
     /// # Panics
     /// When the server cannot be reached.

@@ -5,7 +5,7 @@
 //! client and a server and loses what it is told to lose.
 //!
 //! The binaries come from the machine: `$TURNFRAME_POSTGRES_BIN`, a folder of `PATH`, or the newest
-//! `/usr/lib/postgresql/*/bin`, PostgreSQL 13 or later. Where there are none a test fails and says so; it is never
+//! `/usr/lib/postgresql/*/bin`, PostgreSQL 14 or later. Where there are none a test fails and says so; it is never
 //! skipped. A server has the durability of an installed one: a commit is on disk before it is acknowledged, and a
 //! setting against that is refused.
 //!
@@ -28,13 +28,13 @@ mod private;
 mod process;
 mod server;
 mod shared;
-//WIRE mod wire;
+mod wire;
 
 pub use database::Database;
 pub use private::PrivateServer;
 pub use server::Server;
 pub use shared::shared;
-//WIRE pub use wire::Wire;
+pub use wire::Wire;
 
 /// The superuser of every server here.
 const USER: &str = "turnframe";

@@ -91,7 +91,8 @@ impl PrivateServer {
         self.on_cluster(Cluster::resume).await;
     }
 
-    /// Ends the sessions of all clients, as an operator would; returns how many there were.
+    /// Ends the sessions of all clients, as an operator would, and waits until they are gone; returns how many there
+    /// were.
     pub async fn terminate_clients(&self) -> u64 {
         or_fail(terminate(self.port(), None).await)
     }

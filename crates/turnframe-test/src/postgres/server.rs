@@ -11,6 +11,9 @@ use super::private::PrivateServer;
 /// The database that every server has, and that nothing is written to here.
 const MAINTENANCE: &str = "postgres";
 
+/// How long one session may take to end.
+const TERMINATE_LIMIT_MILLIS: i64 = 10_000;
+
 /// A PostgreSQL that runs on a port of 127.0.0.1.
 ///
 /// # Panics
@@ -68,15 +71,19 @@ pub(super) async fn drop_database(port: u16, name: &str) -> Result<(), PostgresE
     connection.close().await.map_err(failed())
 }
 
-/// Ends the sessions of a server's clients, of one database or of all; returns how many there were.
+/// Ends the sessions of clients in one database or in all, and waits for each; returns how many there were.
+///
+/// Sessions in [`MAINTENANCE`] are those of this module.
 pub(super) async fn terminate(port: u16, database: Option<&str>) -> Result<u64, PostgresError> {
     let failed = || PostgresError::sql("end the sessions of clients");
     let mut connection = connect(port, MAINTENANCE).await?;
     let ended: i64 = sqlx::query_scalar(
-        "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity \
-         WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND datname = coalesce($1, datname)",
+        "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, $2)) FROM pg_stat_activity \
+         WHERE backend_type = 'client backend' AND datname <> current_database() \
+         AND datname = coalesce($1, datname)",
     )
     .bind(database)
+    .bind(TERMINATE_LIMIT_MILLIS)
     .fetch_one(&mut connection)
     .await
     .map_err(failed())?;
