@@ -142,10 +142,32 @@ impl<T> Verdict<T> {
 
 /// An append that goes in, but for its positions.
 #[derive(Debug)]
-struct Admitted<'a> {
-    append: &'a Append,
-    partition: PartitionId,
-    links: Vec<Link>,
+pub struct Admitted<'a> {
+    /// What was asked for.
+    pub append: &'a Append,
+    /// The partition of its account.
+    pub partition: PartitionId,
+    /// What each entry has beside its content.
+    pub links: Vec<Link>,
+}
+
+impl<'a> Admitted<'a> {
+    /// The entries with what they have beside their content, in order.
+    pub fn entries(&self) -> impl Iterator<Item = (&'a NewEntry, Link)> {
+        self.append.entries.iter().zip(self.links.iter().copied())
+    }
+
+    /// The keys with what they stand for from now on.
+    pub fn keys(&self) -> impl Iterator<Item = (&'a KeyName, KeyRecord)> {
+        keys(self.append, &self.links)
+    }
+}
+
+fn keys<'a>(append: &'a Append, links: &[Link]) -> impl Iterator<Item = (&'a KeyName, KeyRecord)> {
+    append.keys.iter().map(move |key: &'a Key| {
+        let entry = reference(append, links, key.entry);
+        (&key.name, KeyRecord { entry, digest: key.digest })
+    })
 }
 
 /// What an entry has beside its content: its place in the stream and its hashes.
@@ -211,12 +233,35 @@ pub struct Admission<'a> {
 }
 
 impl<'a> Admission<'a> {
-    /// How many positions each partition needs, in order of id. Empty where nothing was admitted.
+    /// The appends that go in, in order.
+    pub fn admitted(&self) -> impl Iterator<Item = &Admitted<'a>> {
+        self.verdicts.iter().filter_map(Verdict::admitted)
+    }
+
+    /// Whether an append was refused for what the ledger holds.
+    #[must_use]
+    pub fn has_refusals(&self) -> bool {
+        self.verdicts.iter().any(|verdict| matches!(verdict, Verdict::Refused { .. }))
+    }
+
+    /// The last word about every mark the batch touches: an append may clear what one before it set.
+    #[must_use]
+    pub fn marks(&self) -> Marks<'a> {
+        last_words(self.admitted().map(|admitted| admitted.append))
+    }
+
+    /// How many positions each partition needs, in order of id. One that only refused needs none and is named all
+    /// the same: a refusal rests on what the owner remembers, so that it has to be shown to own it still.
     #[must_use]
     pub fn demand(&self) -> BTreeMap<PartitionId, u64> {
         let mut demand = BTreeMap::new();
-        for admitted in self.verdicts.iter().filter_map(Verdict::admitted) {
-            *demand.entry(admitted.partition).or_default() += admitted.links.len() as u64;
+        for verdict in &self.verdicts {
+            let (partition, count) = match verdict {
+                Verdict::Admitted(admitted) => (admitted.partition, admitted.links.len() as u64),
+                Verdict::Refused { partition, .. } => (*partition, 0),
+                Verdict::Malformed(_) => continue,
+            };
+            *demand.entry(partition).or_default() += count;
         }
         demand
     }
@@ -232,13 +277,10 @@ impl<'a> Admission<'a> {
     /// may rest on an append that does not go in after all.
     #[must_use]
     pub fn place(self, granted: &BTreeMap<PartitionId, Position>) -> Plan<'a> {
-        let demand = self.demand();
         let mut next = granted.clone();
         let place = |verdict| match verdict {
             Verdict::Admitted(admitted) => place(admitted, &mut next),
-            Verdict::Refused { partition, .. }
-                if demand.contains_key(&partition) && !granted.contains_key(&partition) =>
-            {
+            Verdict::Refused { partition, .. } if !granted.contains_key(&partition) => {
                 Verdict::Refused { partition, error: AppendError::Fenced { partition } }
             }
             Verdict::Refused { partition, error } => Verdict::Refused { partition, error },
@@ -290,11 +332,7 @@ impl<'a> Placed<'a> {
 
     /// The keys with what they stand for from now on.
     pub fn keys(&self) -> impl Iterator<Item = (&'a KeyName, KeyRecord)> {
-        let record = |key: &'a Key| {
-            let entry = reference(self.append, &self.links, key.entry);
-            (&key.name, KeyRecord { entry, digest: key.digest })
-        };
-        self.append.keys.iter().map(record)
+        keys(self.append, &self.links)
     }
 
     fn appended(&self) -> Appended {
@@ -313,6 +351,23 @@ pub struct Plan<'a> {
 /// The last word of a batch about one mark: where it leads, or that it is cleared.
 pub type MarkTarget<'a> = Option<(&'a StreamName, Timestamp)>;
 
+/// The last word of a batch about every mark that it touches.
+pub type Marks<'a> = BTreeMap<(&'a AccountId, MarkKind, &'a str), MarkTarget<'a>>;
+
+fn last_words<'a>(appends: impl Iterator<Item = &'a Append>) -> Marks<'a> {
+    let mut marks = BTreeMap::new();
+    for append in appends {
+        for change in &append.marks {
+            let (kind, key, target) = match change {
+                MarkChange::Set { kind, key, stream, due } => (*kind, key, Some((stream, *due))),
+                MarkChange::Clear { kind, key } => (*kind, key, None),
+            };
+            marks.insert((&append.account, kind, key.as_str()), target);
+        }
+    }
+    marks
+}
+
 impl<'a> Plan<'a> {
     /// The appends that go in, in order.
     pub fn placed(&self) -> impl Iterator<Item = &Placed<'a>> {
@@ -327,20 +382,8 @@ impl<'a> Plan<'a> {
 
     /// The last word about every mark the batch touches: an append may clear what one before it set.
     #[must_use]
-    pub fn marks(&self) -> BTreeMap<(&'a AccountId, MarkKind, &'a str), MarkTarget<'a>> {
-        let mut marks = BTreeMap::new();
-        for append in self.placed().map(|placed| placed.append) {
-            for change in &append.marks {
-                let (kind, key, target) = match change {
-                    MarkChange::Set { kind, key, stream, due } => {
-                        (*kind, key, Some((stream, *due)))
-                    }
-                    MarkChange::Clear { kind, key } => (*kind, key, None),
-                };
-                marks.insert((&append.account, kind, key.as_str()), target);
-            }
-        }
-        marks
+    pub fn marks(&self) -> Marks<'a> {
+        last_words(self.placed().map(|placed| placed.append))
     }
 
     /// The answers, in the order of the batch, once the transaction is committed.

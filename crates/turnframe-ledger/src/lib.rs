@@ -18,8 +18,10 @@ pub mod mark;
 pub mod memory;
 pub mod open;
 pub mod ownership;
+pub mod postgres;
 pub mod snapshot;
 pub mod sqlite;
+mod stored;
 pub mod stream;
 pub mod subscription;
 #[cfg(test)]

@@ -75,7 +75,7 @@ impl Ownership {
         self.vacated.send_modify(|vacated| *vacated = vacated.union(partitions));
     }
 
-    fn lasts(&self) -> bool {
+    pub(crate) fn lasts(&self) -> bool {
         let until = self.until.load(Ordering::Acquire);
         until == u64::MAX || self.since.elapsed() < Duration::from_micros(until)
     }

@@ -116,6 +116,12 @@ impl PartitionSet {
         Self(self.0 | other.0)
     }
 
+    /// Those of both sets.
+    #[must_use]
+    pub const fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
     /// Those of this set that the other does not have.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
@@ -238,6 +244,7 @@ mod tests {
         assert!(some.iter().all(|id| some.contains(id) && id.number() % 3 == 0));
         let rest = PartitionSet::ALL.without(some);
         assert_eq!((rest.len(), rest.union(some)), (42, PartitionSet::ALL));
+        assert_eq!(rest.intersection(some), PartitionSet::NONE);
         let mut one = PartitionSet::NONE;
         let last = PartitionId::new(63).expect("a partition");
         one.insert(last);

@@ -2,13 +2,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use tempfile::TempDir;
 use turnframe_ledger::EventLedger;
 use turnframe_ledger::memory::MemoryLedger;
+use turnframe_ledger::postgres::{NodeOptions, PostgresLedger, PostgresOptions};
 use turnframe_ledger::sqlite::{SqliteLedger, SqliteOptions};
 use turnframe_test::ledger::Backend;
+use turnframe_test::postgres::{self, Database};
+use uuid::Uuid;
 
 struct Memory;
 
@@ -47,5 +51,34 @@ impl Backend for Sqlite {
     }
 }
 
+/// A database of its own on the throwaway server.
+struct Postgres {
+    database: Database,
+    opened: AtomicU64,
+}
+
+impl Postgres {
+    async fn new() -> Self {
+        Self { database: postgres::shared().database().await, opened: AtomicU64::new(0) }
+    }
+}
+
+#[async_trait]
+impl Backend for Postgres {
+    async fn create(&self) -> Arc<dyn EventLedger> {
+        let run = self.opened.fetch_add(1, Ordering::Relaxed);
+        let node = NodeOptions::new(Uuid::from_u64_pair(0, run), "http://127.0.0.1:1");
+        let options = PostgresOptions { node: Some(node), ..PostgresOptions::default() };
+        let ledger = PostgresLedger::open(&self.database.url(), options).await;
+        Arc::new(ledger.expect("the ledger opens"))
+    }
+
+    async fn reopen(&self, ledger: Arc<dyn EventLedger>) -> Arc<dyn EventLedger> {
+        drop(ledger);
+        self.create().await
+    }
+}
+
 turnframe_test::ledger_contract!(mod memory, Memory);
+turnframe_test::ledger_contract!(mod postgresql, durable Postgres::new().await);
 turnframe_test::ledger_contract!(mod sqlite, durable Sqlite::new());

@@ -38,8 +38,9 @@ impl State {
         let next = |partition: &PartitionId| (*partition, self.head(*partition).plus(1));
         let plan = admission.place(&demand.keys().map(next).collect());
         self.write(&plan);
-        self.statistics.commits += u64::from(!demand.is_empty());
-        self.statistics.entries += demand.values().sum::<u64>();
+        let entries = plan.entries();
+        self.statistics.commits += u64::from(entries > 0);
+        self.statistics.entries += entries;
         let heads = demand.into_keys().map(|partition| (partition, self.head(partition)));
         (plan.answers(), heads.collect())
     }

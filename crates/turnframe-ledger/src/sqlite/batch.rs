@@ -2,29 +2,22 @@
 //!
 //! What the writer remembers changes only after the commit.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 
 use sqlx::{Connection, SqliteConnection};
-use turnframe_core::id::AccountId;
 
-use super::known::{Known, StreamRecord};
-use super::rows;
-use super::statements::{self, EntryRow, Inserts, KeyRow, MarkRow, StreamKey, Trouble};
-use super::writer::{Counters, Session};
-use crate::admission::{Answers, Ground, Head, Intake, Plan};
+use super::statements::{self, EntryRow, Inserts, KeyRow, MarkRow};
+use super::writer::Session;
+use crate::admission::{Answers, Ground, Intake, Plan};
 use crate::append::AppendError;
-use crate::mark::MarkChange;
-use crate::stream::{PartitionId, StreamName};
+use crate::stored::Counters;
+use crate::stored::known::Known;
+use crate::stored::names::{self, Ids, LastIds};
+use crate::stored::rows::{self, Trouble};
+use crate::stream::PartitionId;
 
 pub(super) fn unavailable(trouble: &Trouble) -> AppendError {
     AppendError::Unavailable { reason: trouble.to_string() }
-}
-
-/// The last interned ids that were given out.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct LastIds {
-    pub(super) account: i64,
-    pub(super) stream: i64,
 }
 
 /// How a transaction ended.
@@ -69,7 +62,7 @@ impl Batch<'_> {
         }
         self.counters.committed(plan.entries());
         *last = last_ids;
-        remember(known, &plan, &ids);
+        names::remember(known, &plan, &ids);
         Ended::Cleanly(plan)
     }
 
@@ -88,9 +81,6 @@ impl Batch<'_> {
         };
         let admission = intake.admit(ground);
         let demand = admission.demand();
-        if demand.is_empty() {
-            return Ok((admission.place(&BTreeMap::new()), ids));
-        }
         self.counters.sent(1);
         let granted = match statements::take_positions(connection, &demand, self.epochs).await {
             Ok(granted) => granted,
@@ -109,27 +99,13 @@ impl Batch<'_> {
         known: &mut Known,
         intake: &Intake<'a>,
     ) -> Result<(Ground<'a>, Ids<'a>), Trouble> {
-        let (mut ids, cold) = recall(known, intake);
+        let (mut ids, cold) = names::recall(known, intake);
         if !cold.is_empty() {
             self.counters.sent(1);
             let found = statements::look_up_streams(connection, &cold).await?;
-            for ((account, stream), looked) in cold.into_iter().zip(found) {
-                if let Some(id) = looked.account {
-                    ids.accounts.insert(account, id);
-                    known.accounts.insert(account.clone(), id);
-                }
-                if let Some(record) = looked.stream {
-                    ids.streams.insert((account, stream), record);
-                    known.streams.insert((account.clone(), stream.clone()), record);
-                }
-            }
+            names::learn(known, &mut ids, cold, found);
         }
-        let mut ground = Ground::default();
-        for stream in intake.streams() {
-            if let Some(record) = ids.streams.get(&stream) {
-                ground.heads.insert(stream, record.head);
-            }
-        }
+        let mut ground = Ground { heads: names::heads(intake, &ids), ..Ground::default() };
         // An account that is new has no keys.
         let of_known = |(account, key)| Some((account, *ids.accounts.get(account)?, key));
         let keys: Vec<_> = intake.keys().filter_map(of_known).collect();
@@ -152,7 +128,7 @@ impl Batch<'_> {
         ids: &mut Ids<'a>,
         last: &mut LastIds,
     ) -> Result<(), Trouble> {
-        let new = intern(plan, ids, last);
+        let new = names::intern(plan.placed().map(|placed| placed.append), ids, last);
         let (entries, keys) = (entry_rows(plan, ids)?, key_rows(plan, ids)?);
         let (cleared, set) = mark_rows(plan, ids)?;
         let mut sent = self.inserts.accounts(connection, &new.accounts).await?;
@@ -164,73 +140,6 @@ impl Batch<'_> {
         self.counters.sent(sent);
         Ok(())
     }
-}
-
-/// The ids of what a batch names.
-#[derive(Debug, Default)]
-struct Ids<'a> {
-    accounts: HashMap<&'a AccountId, i64>,
-    streams: HashMap<StreamKey<'a>, StreamRecord>,
-}
-
-impl Ids<'_> {
-    fn account(&self, account: &AccountId) -> Result<i64, Trouble> {
-        let id = self.accounts.get(account).copied();
-        id.ok_or_else(|| Trouble(format!("the account {account} was not interned")))
-    }
-
-    fn stream(&self, account: &AccountId, stream: &StreamName) -> Result<i64, Trouble> {
-        let record = self.streams.get(&(account, stream));
-        record.map(|record| record.id).ok_or_else(|| Trouble(format!("{stream} was not interned")))
-    }
-}
-
-/// What the writer remembers of a batch's names, and which streams it does not.
-fn recall<'a>(known: &mut Known, intake: &Intake<'a>) -> (Ids<'a>, Vec<StreamKey<'a>>) {
-    let (mut ids, mut cold) = (Ids::default(), Vec::new());
-    let mut asked = HashSet::new();
-    for (account, stream) in intake.streams().chain(intake.marked_streams()) {
-        if !asked.insert((account, stream)) {
-            continue;
-        }
-        if let Some(id) = known.accounts.get(account) {
-            ids.accounts.insert(account, id);
-        }
-        match known.streams.get(&(account.clone(), stream.clone())) {
-            Some(record) => drop(ids.streams.insert((account, stream), record)),
-            None => cold.push((account, stream)),
-        }
-    }
-    (ids, cold)
-}
-
-/// Names that a batch brings into the ledger.
-#[derive(Debug, Default)]
-struct NewNames<'a> {
-    accounts: Vec<(i64, &'a AccountId)>,
-    streams: Vec<(i64, i64, &'a StreamName)>,
-}
-
-/// Gives an id to every name that has none yet.
-fn intern<'a>(plan: &Plan<'a>, ids: &mut Ids<'a>, last: &mut LastIds) -> NewNames<'a> {
-    let mut new = NewNames::default();
-    for append in plan.placed().map(|placed| placed.append) {
-        let account = *ids.accounts.entry(&append.account).or_insert_with(|| {
-            last.account += 1;
-            new.accounts.push((last.account, &append.account));
-            last.account
-        });
-        let written = append.entries.iter().map(|entry| &entry.stream);
-        let marked = append.marks.iter().filter_map(MarkChange::stream);
-        for stream in written.chain(marked) {
-            ids.streams.entry((&append.account, stream)).or_insert_with(|| {
-                last.stream += 1;
-                new.streams.push((last.stream, account, stream));
-                StreamRecord { id: last.stream, head: Head::EMPTY }
-            });
-        }
-    }
-    new
 }
 
 /// The entries in the order in which their rows lie.
@@ -285,21 +194,4 @@ fn mark_rows<'a>(
         }
     }
     Ok((cleared, set))
-}
-
-/// Keeps what a committed batch taught.
-fn remember(known: &mut Known, plan: &Plan<'_>, ids: &Ids<'_>) {
-    for (account, id) in &ids.accounts {
-        known.accounts.insert((*account).clone(), *id);
-    }
-    for placed in plan.placed() {
-        let account = &placed.append.account;
-        for (_, entry, link) in placed.entries() {
-            if let Some(record) = ids.streams.get(&(account, &entry.stream)) {
-                let head = Head { version: link.version, chain: link.chain };
-                let key = (account.clone(), entry.stream.clone());
-                known.streams.insert(key, StreamRecord { id: record.id, head });
-            }
-        }
-    }
 }

@@ -13,10 +13,7 @@
 mod batch;
 mod files;
 mod insert;
-mod known;
 mod read;
-mod recent;
-mod rows;
 mod schema;
 mod statements;
 #[cfg(test)]
@@ -38,7 +35,6 @@ use turnframe_core::id::AccountId;
 
 use self::files::Lock;
 use self::read::Reader;
-use self::recent::Recent;
 use self::writer::Writer;
 use crate::admission::Intake;
 use crate::append::{Append, AppendError, Appended, KeyName, KeyRecord};
@@ -47,6 +43,8 @@ use crate::hints::Hints;
 use crate::ledger::{EventLedger, LedgerStatistics, PAGE_MAX, ReadError};
 use crate::mark::{Mark, MarkQuery};
 use crate::ownership::{Owner, Ownership};
+use crate::stored::Counters;
+use crate::stored::recent::Recent;
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
 /// How long a read waits for a free connection.
@@ -132,7 +130,7 @@ pub struct SqliteLedger {
 struct Shared {
     hints: Hints,
     ownership: Ownership,
-    statistics: writer::Counters,
+    statistics: Counters,
     recent: Recent,
     _lock: Lock,
 }
@@ -158,7 +156,7 @@ impl SqliteLedger {
         let shared = Shared {
             hints,
             ownership: Ownership::sole(),
-            statistics: writer::Counters::default(),
+            statistics: Counters::default(),
             recent: Recent::default(),
             _lock: lock,
         };

@@ -4,13 +4,12 @@
 use sqlx::Row;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use turnframe_core::id::AccountId;
-use turnframe_core::source::Timestamp;
 
-use super::rows::{self, Fault, entry_columns, key_columns};
 use crate::append::{KeyName, KeyRecord};
 use crate::entry::Entry;
-use crate::ledger::{PAGE_MAX, ReadError};
+use crate::ledger::ReadError;
 use crate::mark::{Mark, MarkQuery};
+use crate::stored::rows::{self, due_by, entry_columns, key_columns, page};
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
 /// The readers' side of the database.
@@ -177,7 +176,7 @@ impl Reader {
             Some(account) => self.marks_of_account(query, account).await?,
             None => self.sweep(query).await?,
         };
-        rows.iter().map(|row| mark(row, query)).collect()
+        rows.iter().map(|row| rows::mark(row, query.kind)).collect()
     }
 
     async fn marks_of_account(
@@ -218,27 +217,6 @@ impl Reader {
             .bind(partitions);
         statement.fetch_all(&self.0).await.map_err(failed)
     }
-}
-
-fn due_by(query: &MarkQuery) -> i64 {
-    query.due_by.map_or(i64::MAX, Timestamp::as_micros)
-}
-
-fn mark(row: &SqliteRow, query: &MarkQuery) -> Result<Mark, ReadError> {
-    let decoded = || {
-        Ok(Mark {
-            account: rows::text(row, 0, "account")?,
-            kind: query.kind,
-            key: row.try_get(1)?,
-            stream: rows::text(row, 2, "stream")?,
-            due: Timestamp::from_micros(row.try_get(3)?),
-        })
-    };
-    decoded().map_err(|fault: Fault| fault.at(format!("a mark of kind {}", query.kind.as_str())))
-}
-
-fn page(limit: usize) -> i64 {
-    i64::try_from(limit.min(PAGE_MAX)).unwrap_or(i64::MAX)
 }
 
 fn entries(rows: sqlx::Result<Vec<SqliteRow>>) -> Result<Vec<Entry>, ReadError> {

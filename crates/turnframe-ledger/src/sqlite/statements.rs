@@ -3,17 +3,18 @@
 use std::collections::{BTreeMap, HashMap};
 
 use sqlx::error::BoxDynError;
-use sqlx::sqlite::SqliteArguments;
+use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Row, SqliteConnection};
 use turnframe_core::id::{AccountId, EntryId};
 
 use super::insert::Insert;
-use super::known::StreamRecord;
-use super::rows::{self, Fault, key_columns};
 use crate::admission::{Head, Link};
 use crate::append::{KeyName, KeyRecord, NewEntry};
 use crate::mark::MarkKind;
-use crate::stream::{PartitionId, Position, StreamName};
+use crate::stored::known::StreamRecord;
+use crate::stored::names::{Looked, NewStream, StreamKey};
+use crate::stored::rows::{self, Trouble, key_columns};
+use crate::stream::{PartitionId, Position};
 
 const LOOK_UP_STREAMS: &str = "SELECT a.id, s.id, e.version, e.chain FROM json_each(?1) j \
     LEFT JOIN tf_account a ON a.name = j.value ->> 0 \
@@ -43,17 +44,6 @@ const CLEAR_MARKS: &str = "DELETE FROM tf_mark WHERE (account, kind, key) IN \
 #[cfg(test)]
 pub(super) const LOOK_UPS: &[&str] = &[LOOK_UP_STREAMS, LOOK_UP_KEYS, TAKE_POSITIONS, CLEAR_MARKS];
 
-/// Streams as a batch names them.
-pub(super) type StreamKey<'a> = (&'a AccountId, &'a StreamName);
-
-/// A stream that the writer did not remember: the account's id, and the stream with its end, where there are
-/// such.
-#[derive(Debug)]
-pub(super) struct Looked {
-    pub(super) account: Option<i64>,
-    pub(super) stream: Option<StreamRecord>,
-}
-
 /// Looks up streams and their ends; the answers stand in the order of the question.
 pub(super) async fn look_up_streams(
     connection: &mut SqliteConnection,
@@ -66,7 +56,7 @@ pub(super) async fn look_up_streams(
     if rows.len() != streams.len() {
         return Err(Trouble(format!("{} rows answer for {} streams", rows.len(), streams.len())));
     }
-    let looked = |row| {
+    let looked = |row: &SqliteRow| {
         let head = match rows::optional_digest(row, 3)? {
             Some(chain) => Head { version: rows::stored_version(row, 2)?, chain },
             None => Head::EMPTY,
@@ -186,12 +176,12 @@ impl Inserts {
     pub(super) async fn streams(
         &self,
         connection: &mut SqliteConnection,
-        rows: &[(i64, i64, &StreamName)],
+        rows: &[NewStream<'_>],
     ) -> Result<u64, sqlx::Error> {
-        let bind = |(id, account, stream): &(i64, i64, &StreamName), row: &mut SqliteArguments| {
-            add(row, *id)?;
-            add(row, *account)?;
-            add(row, stream.to_string())
+        let bind = |stream: &NewStream<'_>, row: &mut SqliteArguments| {
+            add(row, stream.id)?;
+            add(row, stream.account_id)?;
+            add(row, stream.name.to_string())
         };
         self.streams.run(connection, rows, bind).await
     }
@@ -276,27 +266,4 @@ pub(super) async fn clear_marks(
     }
     sqlx::query(CLEAR_MARKS).bind(serde_json::to_string(marks)?).execute(connection).await?;
     Ok(1)
-}
-
-/// Why a batch could not be written, for an operator.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct Trouble(pub(super) String);
-
-impl From<sqlx::Error> for Trouble {
-    fn from(error: sqlx::Error) -> Self {
-        Self(error.to_string())
-    }
-}
-
-impl From<serde_json::Error> for Trouble {
-    fn from(error: serde_json::Error) -> Self {
-        Self(error.to_string())
-    }
-}
-
-impl From<Fault> for Trouble {
-    fn from(fault: Fault) -> Self {
-        Self(fault.to_string())
-    }
 }

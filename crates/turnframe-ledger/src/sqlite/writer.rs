@@ -9,48 +9,21 @@
 //! After any error the connection is closed, and with it everything that the writer remembers is dropped.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
 
-use super::batch::{Batch, Ended, LastIds, unavailable};
-use super::known::Known;
-use super::recent::Recent;
-use super::rows;
+use super::batch::{Batch, Ended, unavailable};
 use super::schema::Claim;
-use super::statements::{Inserts, Trouble};
+use super::statements::Inserts;
 use crate::admission::{Answers, Intake, NewHeads, Plan};
 use crate::append::AppendError;
-use crate::ledger::LedgerStatistics;
+use crate::stored::Counters;
+use crate::stored::known::Known;
+use crate::stored::names::LastIds;
+use crate::stored::recent::Recent;
+use crate::stored::rows::{self, Trouble};
 use crate::stream::PartitionId;
-
-/// What the ledger counts.
-#[derive(Debug, Default)]
-pub(super) struct Counters {
-    commits: AtomicU64,
-    statements: AtomicU64,
-    entries: AtomicU64,
-}
-
-impl Counters {
-    pub(super) fn read(&self) -> LedgerStatistics {
-        LedgerStatistics {
-            commits: self.commits.load(Ordering::Relaxed),
-            statements: self.statements.load(Ordering::Relaxed),
-            entries: self.entries.load(Ordering::Relaxed),
-        }
-    }
-
-    pub(super) fn sent(&self, statements: u64) {
-        self.statements.fetch_add(statements, Ordering::Relaxed);
-    }
-
-    pub(super) fn committed(&self, entries: u64) {
-        self.commits.fetch_add(1, Ordering::Relaxed);
-        self.entries.fetch_add(entries, Ordering::Relaxed);
-    }
-}
 
 /// Writes batches, one after another.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use std::hash::Hash;
 use turnframe_core::id::AccountId;
 
 use crate::admission::Head;
-use crate::stream::StreamName;
+use crate::stream::{PartitionId, PartitionSet, StreamName};
 
 /// How many streams the writer remembers at most; about 200 bytes each.
 const STREAMS_MAX: usize = 131_072;
@@ -19,18 +19,18 @@ const ACCOUNTS_MAX: usize = 65_536;
 
 /// A stream as the writer knows it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct StreamRecord {
+pub(crate) struct StreamRecord {
     /// Its interned id.
-    pub(super) id: i64,
+    pub(crate) id: i64,
     /// Its end.
-    pub(super) head: Head,
+    pub(crate) head: Head,
 }
 
 /// The writer's memory.
 #[derive(Debug)]
-pub(super) struct Known {
-    pub(super) accounts: Recent<AccountId, i64>,
-    pub(super) streams: Recent<(AccountId, StreamName), StreamRecord>,
+pub(crate) struct Known {
+    pub(crate) accounts: Recent<AccountId, i64>,
+    pub(crate) streams: Recent<(AccountId, StreamName), StreamRecord>,
 }
 
 impl Default for Known {
@@ -42,18 +42,32 @@ impl Default for Known {
 /// A bounded map that forgets what was not used for longest, roughly: two generations, of which the older is
 /// dropped when the younger is full. What is found in the older moves to the younger.
 #[derive(Debug)]
-pub(super) struct Recent<K, V> {
+pub(crate) struct Recent<K, V> {
     generation_max: usize,
     young: HashMap<K, V>,
     old: HashMap<K, V>,
 }
 
+impl Known {
+    /// Forgets the streams of these partitions: another process may have written to them meanwhile.
+    pub(crate) fn forget(&mut self, partitions: PartitionSet) {
+        let stays =
+            |(account, _): &(AccountId, StreamName)| !partitions.contains(PartitionId::of(account));
+        self.streams.retain(stays);
+    }
+}
+
 impl<K: Eq + Hash, V: Copy> Recent<K, V> {
-    pub(super) fn new(max: usize) -> Self {
+    fn retain(&mut self, stays: impl Fn(&K) -> bool) {
+        self.young.retain(|key, _| stays(key));
+        self.old.retain(|key, _| stays(key));
+    }
+
+    pub(crate) fn new(max: usize) -> Self {
         Self { generation_max: max / 2, young: HashMap::new(), old: HashMap::new() }
     }
 
-    pub(super) fn get(&mut self, key: &K) -> Option<V> {
+    pub(crate) fn get(&mut self, key: &K) -> Option<V> {
         if let Some(value) = self.young.get(key) {
             return Some(*value);
         }
@@ -62,7 +76,7 @@ impl<K: Eq + Hash, V: Copy> Recent<K, V> {
         Some(value)
     }
 
-    pub(super) fn insert(&mut self, key: K, value: V) {
+    pub(crate) fn insert(&mut self, key: K, value: V) {
         self.old.remove(&key);
         self.young.insert(key, value);
         if self.young.len() >= self.generation_max {

@@ -11,15 +11,15 @@ use turnframe_core::id::AccountId;
 
 use crate::admission::{Placed, Plan};
 use crate::entry::Entry;
-use crate::stream::{StreamName, Version};
+use crate::stream::{PartitionId, PartitionSet, StreamName, Version};
 
 /// The most entries that are kept, over all streams.
-pub(super) const RECENT_MAX: usize = 8_192;
+pub(crate) const RECENT_MAX: usize = 8_192;
 
 type Key = (AccountId, StreamName);
 
 #[derive(Debug, Default)]
-pub(super) struct Recent(Mutex<Kept>);
+pub(crate) struct Recent(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -30,15 +30,23 @@ struct Kept {
 
 impl Recent {
     /// Keeps what a plan committed.
-    pub(super) fn keep(&self, plan: &Plan<'_>) {
+    pub(crate) fn keep(&self, plan: &Plan<'_>) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for placed in plan.placed() {
             entries(placed).for_each(|entry| kept.keep(entry));
         }
     }
 
+    /// Forgets what is of these partitions: another process may have written to them meanwhile.
+    pub(crate) fn forget(&self, partitions: PartitionSet) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let stays = |(account, _): &Key| !partitions.contains(PartitionId::of(account));
+        kept.streams.retain(|key, _| stays(key));
+        kept.order.retain(stays);
+    }
+
     /// A page of a stream, where all of it is kept.
-    pub(super) fn read(
+    pub(crate) fn read(
         &self,
         account: &AccountId,
         stream: &StreamName,
@@ -102,7 +110,7 @@ mod tests {
     use super::*;
     use crate::ledger::EventLedger;
     use crate::memory::MemoryLedger;
-    use crate::stream::{PartitionId, Position};
+    use crate::stream::Position;
     use crate::testing::{account, append, conversation};
     use turnframe_test::sources;
 

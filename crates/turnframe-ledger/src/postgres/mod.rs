@@ -1,0 +1,350 @@
+//! The ledger in PostgreSQL: for production, on one process or several.
+//!
+//! - What is acknowledged is committed with `synchronous_commit` on: it survives power loss as far as the
+//!   server's own settings promise, and opening says so loudly where they do not.
+//! - Several processes share a database. Each owns some of the partitions by a lease (see `keeper`), and every
+//!   append is fenced by the epoch of its partition.
+//! - One connection writes, another keeps the lease, and readers never share either: they have a bounded pool.
+//! - An append runs as a task of its own: a caller that goes away does not cut it short.
+//!
+//! A crash leaves a batch wholly written or not at all. After an error nothing that the writer remembers is
+//! trusted: the next batch starts on a fresh connection.
+
+mod keeper;
+mod read;
+mod schema;
+mod statements;
+mod tenure;
+mod writer;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::{ConnectOptions, Connection};
+use tokio::sync::{Mutex, Notify, watch};
+use tokio::task::AbortHandle;
+use turnframe_core::id::AccountId;
+use uuid::Uuid;
+
+use self::keeper::{Keeper, Node};
+use self::read::Reader;
+use self::tenure::Tenure;
+use self::writer::Writer;
+use crate::append::{Append, AppendError, Appended, KeyName, KeyRecord};
+use crate::entry::Entry;
+use crate::hints::Hints;
+use crate::ledger::{EventLedger, LedgerStatistics, PAGE_MAX, ReadError};
+use crate::mark::{Mark, MarkQuery};
+use crate::ownership::{Owner, Ownership};
+use crate::stored::Counters;
+use crate::stored::recent::Recent;
+use crate::stream::{PartitionId, Position, StreamName, Version};
+
+/// How long a read waits for a free connection.
+const READER_WAIT: Duration = Duration::from_secs(10);
+
+/// How a PostgreSQL ledger is opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PostgresOptions {
+    /// How many connections readers share.
+    pub readers: u32,
+    /// How long a statement of the writer may run; past it the server gives it up, and nothing is written.
+    pub statement_timeout: Duration,
+    /// Who takes partitions and writes. Without one the ledger is only read.
+    pub node: Option<NodeOptions>,
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        Self { readers: 8, statement_timeout: Duration::from_secs(30), node: None }
+    }
+}
+
+/// A process that owns partitions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeOptions {
+    /// Tells this run of the process from every other: never used twice.
+    pub id: Uuid,
+    /// Where the other processes reach it: a base URL. A process that starts at the address of another one takes
+    /// that one to be gone.
+    pub address: String,
+    /// How long a process that does not answer keeps its partitions.
+    pub lease: Duration,
+    /// How long a partition that is to be given to another process waits for those who act for it.
+    pub handover: Duration,
+}
+
+impl NodeOptions {
+    /// A process with the usual lease.
+    #[must_use]
+    pub fn new(id: Uuid, address: impl Into<String>) -> Self {
+        let (lease, handover) = (Duration::from_secs(10), Duration::from_secs(5));
+        Self { id, address: address.into(), lease, handover }
+    }
+}
+
+/// Why a ledger could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The address is no PostgreSQL URL.
+    #[error("the address is no PostgreSQL URL: {0}")]
+    Address(#[source] sqlx::Error),
+    /// The database is a ledger of another format, or cannot be one.
+    #[error("the ledger's {name} is {found:?}, and this program knows {expected:?}")]
+    Foreign {
+        /// What differs.
+        name: &'static str,
+        /// What the database has.
+        found: String,
+        /// What this program knows.
+        expected: &'static str,
+    },
+    /// The layout could not be brought up to date.
+    #[error("the ledger's layout could not be brought up to date")]
+    Migration(#[from] sqlx::migrate::MigrateError),
+    /// The partitions could not be taken.
+    #[error("the ledger's partitions could not be taken: {reason}")]
+    Partitions {
+        /// What went wrong, for an operator.
+        reason: String,
+    },
+    /// The database refused, or is not there.
+    #[error("the database refused")]
+    Database(#[from] sqlx::Error),
+}
+
+/// A ledger in PostgreSQL.
+#[derive(Debug)]
+pub struct PostgresLedger {
+    writer: Arc<Mutex<Writer>>,
+    reader: Reader,
+    shared: Arc<Shared>,
+    node: Option<Uuid>,
+    options: PgConnectOptions,
+    keeping: Option<AbortHandle>,
+    nudge: Arc<Notify>,
+}
+
+/// What the writer's task and the keeper share with the ledger.
+#[derive(Debug)]
+struct Shared {
+    hints: Hints,
+    ownership: Ownership,
+    tenure: Arc<Tenure>,
+    statistics: Counters,
+    recent: Recent,
+}
+
+impl PostgresLedger {
+    /// Opens a ledger, or creates it: brings its layout up to date and, where there is a node, takes the
+    /// partitions that are its share.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub async fn open(url: &str, options: PostgresOptions) -> Result<Self, OpenError> {
+        let connecting: PgConnectOptions = url.parse().map_err(OpenError::Address)?;
+        let connecting = connecting
+            .application_name("turnframe")
+            .disable_statement_logging()
+            .options([("jit", "off")]);
+        let mut connection = connecting.connect().await?;
+        schema::check_server(&mut connection).await?;
+        schema::migrate(&mut connection).await?;
+        let tenure = Arc::new(Tenure::default());
+        let shared = Arc::new(Shared {
+            hints: Hints::default(),
+            ownership: Ownership::none(),
+            tenure: Arc::clone(&tenure),
+            statistics: Counters::default(),
+            recent: Recent::default(),
+        });
+        let nudge = Arc::new(Notify::new());
+        let keeping = match &options.node {
+            Some(node) => {
+                keeper::succeed(&mut connection, &node.address).await?;
+                let mut keeper = Keeper {
+                    node: Node {
+                        id: node.id.as_bytes().to_vec(),
+                        address: node.address.clone(),
+                        lease: node.lease,
+                        handover: node.handover,
+                    },
+                    options: connecting.clone(),
+                    connection: Some(connection),
+                    shared: Arc::clone(&shared),
+                    nudge: Arc::clone(&nudge),
+                };
+                let first = keeper.round().await;
+                first.map_err(|trouble| OpenError::Partitions { reason: trouble.to_string() })?;
+                Some(tokio::spawn(keeper.run()).abort_handle())
+            }
+            None => {
+                connection.close().await?;
+                None
+            }
+        };
+        Ok(Self {
+            writer: Arc::new(Mutex::new(Writer::new(writing(&connecting, &options), tenure))),
+            reader: Reader::new(readers(&connecting, &options)),
+            node: options.node.map(|node| node.id),
+            options: connecting,
+            shared,
+            keeping,
+            nudge,
+        })
+    }
+
+    /// Waits for what is running, gives all partitions back, and closes the connections. Dropping the ledger closes
+    /// it too, without waiting: its partitions are free when its lease has run out.
+    pub async fn close(self) {
+        self.writer.lock().await.close().await;
+        self.stop_keeping();
+        if let Some(node) = &self.node {
+            let resigned = async {
+                let mut connection = self.options.connect().await?;
+                keeper::resign(&mut connection, node.as_bytes()).await?;
+                connection.close().await
+            };
+            if let Err(error) = resigned.await {
+                tracing::warn!(%error, "the partitions were not given back; they are free when the lease has run out");
+            }
+        }
+        self.reader.close().await;
+    }
+
+    fn stop_keeping(&self) {
+        self.keeping.iter().for_each(AbortHandle::abort);
+    }
+}
+
+impl Drop for PostgresLedger {
+    fn drop(&mut self) {
+        self.stop_keeping();
+    }
+}
+
+/// Every row that the writer looks for is found by an index, whatever the statistics of a young table say, and no
+/// batch waits for a new plan.
+fn writing(connecting: &PgConnectOptions, options: &PostgresOptions) -> PgConnectOptions {
+    let timeout = options.statement_timeout.as_millis().to_string();
+    connecting.clone().options([
+        ("statement_timeout", timeout.as_str()),
+        ("synchronous_commit", "on"),
+        ("plan_cache_mode", "force_generic_plan"),
+        ("enable_seqscan", "off"),
+        ("enable_hashjoin", "off"),
+        ("enable_mergejoin", "off"),
+    ])
+}
+
+fn readers(connecting: &PgConnectOptions, options: &PostgresOptions) -> PgPool {
+    PgPoolOptions::new()
+        .max_connections(options.readers.max(1))
+        .acquire_timeout(READER_WAIT)
+        .test_before_acquire(false)
+        .connect_lazy_with(connecting.clone().options([("default_transaction_read_only", "on")]))
+}
+
+#[async_trait]
+impl EventLedger for PostgresLedger {
+    async fn append(&self, batch: Vec<Append>) -> Vec<Result<Appended, AppendError>> {
+        let writer = Arc::clone(&self.writer);
+        let shared = Arc::clone(&self.shared);
+        let nudge = Arc::clone(&self.nudge);
+        let appends = batch.len();
+        let task = tokio::spawn(async move {
+            let mut writer = writer.lock_owned().await;
+            let (answers, heads) = writer.append(&batch, &shared.statistics, &shared.recent).await;
+            for (partition, head) in heads {
+                shared.hints.announce(partition, head);
+            }
+            for answer in &answers {
+                if let Err(AppendError::Fenced { partition }) = answer
+                    && shared.ownership.held().borrow().contains(*partition)
+                {
+                    shared.ownership.lose(*partition);
+                    nudge.notify_one();
+                }
+            }
+            answers
+        });
+        task.await.unwrap_or_else(|error| {
+            // The task panicked or its runtime went away, perhaps after the commit.
+            let unknown = AppendError::OutcomeUnknown { reason: error.to_string() };
+            vec![Err(unknown); appends]
+        })
+    }
+
+    async fn read_stream(
+        &self,
+        account: &AccountId,
+        stream: &StreamName,
+        after: Version,
+        limit: usize,
+    ) -> Result<Vec<Entry>, ReadError> {
+        let limit = limit.min(PAGE_MAX);
+        match self.shared.recent.read(account, stream, after, limit) {
+            Some(page) => Ok(page),
+            None => self.reader.read_stream(account, stream, after, limit).await,
+        }
+    }
+
+    async fn read_stream_back(
+        &self,
+        account: &AccountId,
+        stream: &StreamName,
+        before: Option<Version>,
+        limit: usize,
+    ) -> Result<Vec<Entry>, ReadError> {
+        self.reader.read_stream_back(account, stream, before, limit).await
+    }
+
+    async fn read_partition(
+        &self,
+        partition: PartitionId,
+        after: Position,
+        limit: usize,
+        account: Option<&AccountId>,
+    ) -> Result<Vec<Entry>, ReadError> {
+        self.reader.read_partition(partition, after, limit, account).await
+    }
+
+    async fn head(&self, partition: PartitionId) -> Result<Position, ReadError> {
+        self.reader.head(partition).await
+    }
+
+    async fn find_key(
+        &self,
+        account: &AccountId,
+        key: &KeyName,
+    ) -> Result<Option<KeyRecord>, ReadError> {
+        self.reader.find_key(account, key).await
+    }
+
+    async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {
+        self.reader.marks(&query).await
+    }
+
+    fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {
+        self.shared.hints.subscribe(partition)
+    }
+
+    fn ownership(&self) -> &Ownership {
+        &self.shared.ownership
+    }
+
+    async fn owner(&self, partition: PartitionId) -> Result<Option<Owner>, ReadError> {
+        let owner = self.reader.owner(partition).await?;
+        Ok(owner.map(|(address, id)| {
+            let is_here = self.node.is_some_and(|node| node.as_bytes()[..] == id[..]);
+            Owner { address, is_here }
+        }))
+    }
+
+    fn statistics(&self) -> LedgerStatistics {
+        self.shared.statistics.read()
+    }
+}

@@ -1,0 +1,245 @@
+//! Reads. Each is one statement over a snapshot of what is committed, and each leads with its account or its
+//! partition: what is another's is not found by the same statement that does not find what does not exist.
+
+use sqlx::Row;
+use sqlx::postgres::{PgArguments, PgPool, PgRow};
+use turnframe_core::id::AccountId;
+
+use crate::append::{KeyName, KeyRecord};
+use crate::entry::Entry;
+use crate::ledger::ReadError;
+use crate::mark::{Mark, MarkQuery};
+use crate::stored::rows::{self, due_by, entry_columns, key_columns, page};
+use crate::stream::{PartitionId, Position, StreamName, Version};
+
+/// How often a read is tried where a connection of the pool turns out to be dead: once for each of them, after the
+/// server was restarted, and once more.
+const ATTEMPTS_MAX: u32 = 9;
+
+/// The readers' side of the database.
+#[derive(Debug)]
+pub(super) struct Reader(PgPool);
+
+type Bound<'q> = sqlx::query::Query<'q, sqlx::Postgres, PgArguments>;
+
+const READ_STREAM: &str = concat!(
+    "SELECT ",
+    entry_columns!(),
+    " FROM tf_account a JOIN tf_stream s ON s.account = a.id JOIN tf_entry e ON e.stream = s.id \
+     WHERE a.name = $1 AND s.name = $2 AND e.version > $3 ORDER BY e.version LIMIT $4"
+);
+
+const READ_STREAM_BACK: &str = concat!(
+    "SELECT ",
+    entry_columns!(),
+    " FROM tf_account a JOIN tf_stream s ON s.account = a.id JOIN tf_entry e ON e.stream = s.id \
+     WHERE a.name = $1 AND s.name = $2 AND e.version < $3 ORDER BY e.version DESC LIMIT $4"
+);
+
+const READ_PARTITION: &str = concat!(
+    "SELECT ",
+    entry_columns!(),
+    " FROM tf_entry e JOIN tf_account a ON a.id = e.account JOIN tf_stream s ON s.id = e.stream \
+     WHERE e.place > $1 AND e.place <= $2 ORDER BY e.place LIMIT $3"
+);
+
+const READ_PARTITION_OF_ACCOUNT: &str = concat!(
+    "SELECT ",
+    entry_columns!(),
+    " FROM tf_account a JOIN tf_entry e ON e.account = a.id JOIN tf_stream s ON s.id = e.stream \
+     WHERE a.name = $4 AND e.place > $1 AND e.place <= $2 ORDER BY e.place LIMIT $3"
+);
+
+const FIND_KEY: &str = concat!(
+    "SELECT ",
+    key_columns!(),
+    " FROM tf_account a JOIN tf_key k ON k.account = a.id JOIN tf_stream s ON s.id = k.stream \
+     WHERE a.name = $1 AND k.key = $2"
+);
+
+const HEAD: &str = "SELECT next_position - 1 FROM tf_partition WHERE id = $1";
+
+const OWNER: &str = "SELECT n.address, n.id FROM tf_partition p JOIN tf_node n ON n.id = p.owner \
+    WHERE p.id = $1 AND n.lease_until > clock_timestamp()";
+
+macro_rules! marks {
+    () => {
+        "SELECT a.name, m.key, s.name, m.due \
+         FROM tf_mark m JOIN tf_account a ON a.id = m.account JOIN tf_stream s ON s.id = m.stream \
+         WHERE m.kind = $1 AND m.key >= $2 AND m.key < $3 AND m.due <= $4 "
+    };
+}
+
+const MARKS_OF_ACCOUNT: &str = concat!(marks!(), "AND a.name = $6 ORDER BY m.key LIMIT $5");
+
+const SWEEP: &str = concat!(
+    marks!(),
+    "AND m.partition = ANY ($8) AND (a.name, m.key) > ($6, $7) ORDER BY a.name, m.key LIMIT $5"
+);
+
+/// Every statement here.
+#[cfg(test)]
+pub(super) const STATEMENTS: &[&str] = &[
+    READ_STREAM,
+    READ_STREAM_BACK,
+    READ_PARTITION,
+    READ_PARTITION_OF_ACCOUNT,
+    FIND_KEY,
+    MARKS_OF_ACCOUNT,
+    SWEEP,
+    HEAD,
+    OWNER,
+];
+
+impl Reader {
+    pub(super) fn new(pool: PgPool) -> Self {
+        Self(pool)
+    }
+
+    /// Runs a read, again where its connection is dead: nothing was changed.
+    async fn rows<'q>(&self, query: impl Fn() -> Bound<'q>) -> Result<Vec<PgRow>, ReadError> {
+        let mut attempt = 1;
+        loop {
+            match query().fetch_all(&self.0).await {
+                Err(sqlx::Error::Io(_)) if attempt < ATTEMPTS_MAX => attempt += 1,
+                answer => return answer.map_err(failed),
+            }
+        }
+    }
+
+    pub(super) async fn close(&self) {
+        self.0.close().await;
+    }
+
+    pub(super) async fn read_stream(
+        &self,
+        account: &AccountId,
+        stream: &StreamName,
+        after: Version,
+        limit: usize,
+    ) -> Result<Vec<Entry>, ReadError> {
+        let stream = stream.to_string();
+        let query = || {
+            let query = sqlx::query(READ_STREAM).bind(account.as_str()).bind(&stream);
+            query.bind(rows::version(after)).bind(page(limit))
+        };
+        entries(&self.rows(query).await?)
+    }
+
+    pub(super) async fn read_stream_back(
+        &self,
+        account: &AccountId,
+        stream: &StreamName,
+        before: Option<Version>,
+        limit: usize,
+    ) -> Result<Vec<Entry>, ReadError> {
+        let stream = stream.to_string();
+        let query = || {
+            let query = sqlx::query(READ_STREAM_BACK).bind(account.as_str()).bind(&stream);
+            query.bind(before.map_or(i64::MAX, rows::version)).bind(page(limit))
+        };
+        let mut entries = entries(&self.rows(query).await?)?;
+        entries.reverse();
+        Ok(entries)
+    }
+
+    pub(super) async fn read_partition(
+        &self,
+        partition: PartitionId,
+        after: Position,
+        limit: usize,
+        account: Option<&AccountId>,
+    ) -> Result<Vec<Entry>, ReadError> {
+        let statement = if account.is_some() { READ_PARTITION_OF_ACCOUNT } else { READ_PARTITION };
+        let query = || {
+            let query = sqlx::query(statement)
+                .bind(rows::place(partition, after))
+                .bind(rows::place(partition, Position(u64::MAX)))
+                .bind(page(limit));
+            match account {
+                Some(account) => query.bind(account.as_str()),
+                None => query,
+            }
+        };
+        entries(&self.rows(query).await?)
+    }
+
+    pub(super) async fn head(&self, partition: PartitionId) -> Result<Position, ReadError> {
+        let rows = self.rows(|| sqlx::query(HEAD).bind(partition.number().cast_signed())).await?;
+        let row = rows.first().ok_or_else(|| failed(sqlx::Error::RowNotFound))?;
+        let head: i64 = row.try_get(0).map_err(failed)?;
+        Ok(Position(head.unsigned_abs()))
+    }
+
+    /// The address and the id of the process that owns a partition.
+    pub(super) async fn owner(
+        &self,
+        partition: PartitionId,
+    ) -> Result<Option<(String, Vec<u8>)>, ReadError> {
+        let rows = self.rows(|| sqlx::query(OWNER).bind(partition.number().cast_signed())).await?;
+        rows.first().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose().map_err(failed)
+    }
+
+    pub(super) async fn find_key(
+        &self,
+        account: &AccountId,
+        key: &KeyName,
+    ) -> Result<Option<KeyRecord>, ReadError> {
+        let query = || sqlx::query(FIND_KEY).bind(account.as_str()).bind(key.as_str());
+        self.rows(query).await?.first().map(|row| rows::key_record(row, 0)).transpose()
+    }
+
+    pub(super) async fn marks(&self, query: &MarkQuery) -> Result<Vec<Mark>, ReadError> {
+        let rows = match &query.account {
+            Some(account) => self.marks_of_account(query, account).await?,
+            None => self.sweep(query).await?,
+        };
+        rows.iter().map(|row| rows::mark(row, query.kind)).collect()
+    }
+
+    async fn marks_of_account(
+        &self,
+        query: &MarkQuery,
+        account: &AccountId,
+    ) -> Result<Vec<PgRow>, ReadError> {
+        let (Some(end), Some(start)) = (query.prefix_end(), query.first_key(account)) else {
+            return Ok(Vec::new());
+        };
+        let bound = || {
+            let bound = sqlx::query(MARKS_OF_ACCOUNT).bind(query.kind.as_str()).bind(&start);
+            bound.bind(&end).bind(due_by(query)).bind(page(query.page())).bind(account.as_str())
+        };
+        self.rows(bound).await
+    }
+
+    async fn sweep(&self, query: &MarkQuery) -> Result<Vec<PgRow>, ReadError> {
+        let Some(end) = query.prefix_end() else { return Ok(Vec::new()) };
+        let (account, key) = match &query.after {
+            Some((account, key)) => (account.as_str(), key.as_str()),
+            None => ("", ""),
+        };
+        let partitions: Vec<_> =
+            query.partitions.iter().map(|id| id.number().cast_signed()).collect();
+        let bound = || {
+            let bound = sqlx::query(SWEEP).bind(query.kind.as_str()).bind(&query.prefix);
+            let bound = bound.bind(&end).bind(due_by(query)).bind(page(query.page()));
+            bound.bind(account).bind(key).bind(&partitions)
+        };
+        self.rows(bound).await
+    }
+}
+
+fn entries(rows: &[PgRow]) -> Result<Vec<Entry>, ReadError> {
+    rows.iter().map(rows::entry).collect()
+}
+
+/// Damaged data is an operator's case; everything else may pass.
+fn failed(error: sqlx::Error) -> ReadError {
+    let code = error.as_database_error().and_then(|error| error.code());
+    // data_corrupted and index_corrupted
+    if code.is_some_and(|code| code == "XX001" || code == "XX002") {
+        let place = "the database".to_owned();
+        return ReadError::Corrupt { place, reason: error.to_string() };
+    }
+    ReadError::Unavailable { reason: error.to_string() }
+}

@@ -1,0 +1,38 @@
+//! What the backends that keep entries in a database share: how rows are read, how names are interned, and what a
+//! writer and its readers remember.
+
+pub(crate) mod known;
+pub(crate) mod names;
+pub(crate) mod recent;
+pub(crate) mod rows;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::ledger::LedgerStatistics;
+
+/// What a ledger counts.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    commits: AtomicU64,
+    statements: AtomicU64,
+    entries: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn read(&self) -> LedgerStatistics {
+        LedgerStatistics {
+            commits: self.commits.load(Ordering::Relaxed),
+            statements: self.statements.load(Ordering::Relaxed),
+            entries: self.entries.load(Ordering::Relaxed),
+        }
+    }
+
+    pub(crate) fn sent(&self, statements: u64) {
+        self.statements.fetch_add(statements, Ordering::Relaxed);
+    }
+
+    pub(crate) fn committed(&self, entries: u64) {
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        self.entries.fetch_add(entries, Ordering::Relaxed);
+    }
+}

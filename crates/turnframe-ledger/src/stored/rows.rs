@@ -1,0 +1,275 @@
+//! Between rows and entries. What cannot be decoded is `Corrupt`, and never skipped.
+
+use serde::{Deserialize, Serialize};
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+use sqlx::sqlite::SqliteRow;
+use turnframe_core::canonical::Digest;
+use turnframe_core::id::{AccountId, EntryId, SubjectId, TurnId};
+use turnframe_core::personal::{Part, PartContent, Sealed};
+use turnframe_core::source::Timestamp;
+use uuid::Uuid;
+
+use crate::append::KeyRecord;
+use crate::entry::{Entry, EntryRef};
+use crate::ledger::{PAGE_MAX, ReadError};
+use crate::mark::{Mark, MarkKind, MarkQuery};
+use crate::stream::{PartitionId, Position, StreamName, Version};
+
+/// Positions per partition: room for a million a second for twelve days, or for what disks hold today.
+const POSITION_BITS: u32 = 40;
+const POSITION_MAX: u64 = (1 << POSITION_BITS) - 1;
+
+/// Where an entry's row lies. A position beyond all others reads as the end of its partition.
+pub(crate) fn place(partition: PartitionId, position: Position) -> i64 {
+    let position = position.0.min(POSITION_MAX).cast_signed();
+    i64::from(partition.number()) << POSITION_BITS | position
+}
+
+pub(crate) fn partition_and_position(place: i64) -> Option<(PartitionId, Position)> {
+    let partition = u16::try_from(place >> POSITION_BITS).ok().and_then(PartitionId::new)?;
+    Some((partition, Position(place.cast_unsigned() & POSITION_MAX)))
+}
+
+/// A version as a database holds it; no stream reaches the end of its numbers.
+pub(crate) fn version(version: Version) -> i64 {
+    i64::try_from(version.0).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn stored_version(row: &impl Columns, column: usize) -> Result<Version, Fault> {
+    Ok(Version(u64::try_from(row.integer(column)?).map_err(|_| Fault::shape("version"))?))
+}
+
+/// A row, whatever database it comes from.
+pub(crate) trait Columns {
+    fn optional_integer(&self, column: usize) -> Result<Option<i64>, Fault>;
+
+    fn integer(&self, column: usize) -> Result<i64, Fault> {
+        self.optional_integer(column)?.ok_or_else(|| Fault::shape("number"))
+    }
+
+    fn text(&self, column: usize) -> Result<Option<&str>, Fault>;
+    fn bytes(&self, column: usize) -> Result<Option<&[u8]>, Fault>;
+}
+
+macro_rules! columns {
+    ($($row:ty),+) => {
+        $(impl Columns for $row {
+            fn optional_integer(&self, column: usize) -> Result<Option<i64>, Fault> {
+                Ok(self.try_get(column)?)
+            }
+
+            fn text(&self, column: usize) -> Result<Option<&str>, Fault> {
+                Ok(self.try_get(column)?)
+            }
+
+            fn bytes(&self, column: usize) -> Result<Option<&[u8]>, Fault> {
+                Ok(self.try_get(column)?)
+            }
+        })+
+    };
+}
+
+columns!(SqliteRow, PgRow);
+
+/// What is wrong with a row.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Fault(String);
+
+impl Fault {
+    fn shape(what: &str) -> Self {
+        Self(format!("the {what} has another shape"))
+    }
+
+    pub(crate) fn at(self, place: String) -> ReadError {
+        ReadError::Corrupt { place, reason: self.0 }
+    }
+}
+
+impl From<sqlx::Error> for Fault {
+    fn from(error: sqlx::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// Why a batch could not be written, for an operator.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Trouble(pub(crate) String);
+
+impl Trouble {
+    pub(crate) fn new(what: &str) -> Self {
+        Self(what.to_owned())
+    }
+
+    pub(crate) fn from_error(error: &sqlx::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl From<sqlx::Error> for Trouble {
+    fn from(error: sqlx::Error) -> Self {
+        Self::from_error(&error)
+    }
+}
+
+impl From<serde_json::Error> for Trouble {
+    fn from(error: serde_json::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl From<Fault> for Trouble {
+    fn from(fault: Fault) -> Self {
+        Self(fault.to_string())
+    }
+}
+
+/// The columns of [`entry`], with the account and the stream as names.
+macro_rules! entry_columns {
+    () => {
+        "e.place, a.name, s.name, e.version, e.id, e.kind, CAST(e.schema AS bigint), e.recorded_at, e.turn, \
+         e.causation, e.commitment, e.chain, e.parts, e.facts"
+    };
+}
+pub(crate) use entry_columns;
+
+/// Decodes a row of [`entry_columns`].
+pub(crate) fn entry(row: &impl Columns) -> Result<Entry, ReadError> {
+    let place = row.integer(0).map_err(|fault| fault.at("an entry".to_owned()))?;
+    let Some((partition, position)) = partition_and_position(place) else {
+        return Err(Fault::shape("place").at(format!("row {place}")));
+    };
+    let named = || format!("partition {}, position {}", partition.number(), position.0);
+    decode(row, partition, position).map_err(|fault| fault.at(named()))
+}
+
+fn decode(row: &impl Columns, partition: PartitionId, position: Position) -> Result<Entry, Fault> {
+    let parts = row.bytes(12)?.map_or_else(|| Ok(Vec::new()), parts_from_json)?;
+    let facts = row.bytes(13)?.ok_or_else(|| Fault::shape("facts"))?.to_vec();
+    Ok(Entry {
+        account: text::<AccountId>(row, 1, "account")?,
+        stream: text::<StreamName>(row, 2, "stream")?,
+        version: stored_version(row, 3)?,
+        partition,
+        position,
+        id: entry_id(row, 4)?,
+        kind: text(row, 5, "kind")?,
+        schema: row.integer(6)?.try_into().map_err(|_| Fault::shape("schema"))?,
+        recorded_at: Timestamp::from_micros(row.integer(7)?),
+        turn: optional_text::<TurnId>(row, 8, "turn id")?,
+        causation: optional_entry_id(row, 9)?,
+        body: Sealed { facts, parts },
+        commitment: digest(row, 10)?,
+        chain: digest(row, 11)?,
+    })
+}
+
+/// The columns of [`key_record`].
+macro_rules! key_columns {
+    () => {
+        "s.name, k.version, k.entry, k.digest"
+    };
+}
+pub(crate) use key_columns;
+
+/// Decodes a row of [`key_columns`] that start at a column.
+pub(crate) fn key_record(row: &impl Columns, first: usize) -> Result<KeyRecord, ReadError> {
+    let decoded = || {
+        let stream = text(row, first, "stream")?;
+        let (version, id) = (stored_version(row, first + 1)?, entry_id(row, first + 2)?);
+        let digest = digest(row, first + 3)?;
+        Ok(KeyRecord { entry: EntryRef { stream, version, id }, digest })
+    };
+    decoded().map_err(|fault: Fault| fault.at("an idempotency key".to_owned()))
+}
+
+/// Decodes a mark of a kind from its account, key, stream and due time.
+pub(crate) fn mark(row: &impl Columns, kind: MarkKind) -> Result<Mark, ReadError> {
+    let decoded = || {
+        Ok(Mark {
+            account: text(row, 0, "account")?,
+            kind,
+            key: row.text(1)?.ok_or_else(|| Fault::shape("key"))?.to_owned(),
+            stream: text(row, 2, "stream")?,
+            due: Timestamp::from_micros(row.integer(3)?),
+        })
+    };
+    decoded().map_err(|fault: Fault| fault.at(format!("a mark of kind {}", kind.as_str())))
+}
+
+fn text<T: std::str::FromStr>(row: &impl Columns, column: usize, what: &str) -> Result<T, Fault> {
+    optional_text(row, column, what)?.ok_or_else(|| Fault::shape(what))
+}
+
+fn optional_text<T: std::str::FromStr>(
+    row: &impl Columns,
+    column: usize,
+    what: &str,
+) -> Result<Option<T>, Fault> {
+    let text = row.text(column)?;
+    text.map(|text| text.parse().map_err(|_| Fault::shape(what))).transpose()
+}
+
+fn entry_id(row: &impl Columns, column: usize) -> Result<EntryId, Fault> {
+    optional_entry_id(row, column)?.ok_or_else(|| Fault::shape("entry id"))
+}
+
+fn optional_entry_id(row: &impl Columns, column: usize) -> Result<Option<EntryId>, Fault> {
+    let uuid = row.bytes(column)?.map(Uuid::from_slice).transpose();
+    Ok(uuid.map_err(|_| Fault::shape("entry id"))?.map(EntryId::from_uuid))
+}
+
+fn digest(row: &impl Columns, column: usize) -> Result<Digest, Fault> {
+    optional_digest(row, column)?.ok_or_else(|| Fault::shape("digest"))
+}
+
+pub(crate) fn optional_digest(row: &impl Columns, column: usize) -> Result<Option<Digest>, Fault> {
+    let digest = row.bytes(column)?.map(|bytes| bytes.try_into().map(Digest::from_bytes));
+    digest.transpose().map_err(|_| Fault::shape("digest"))
+}
+
+/// How many rows a page may have.
+pub(crate) fn page(limit: usize) -> i64 {
+    i64::try_from(limit.min(PAGE_MAX)).unwrap_or(i64::MAX)
+}
+
+/// Up to when a mark may be due.
+pub(crate) fn due_by(query: &MarkQuery) -> i64 {
+    query.due_by.map_or(i64::MAX, Timestamp::as_micros)
+}
+
+/// A part as it is stored. The fields stand in the order of canonical JSON.
+#[derive(Serialize, Deserialize)]
+struct StoredPart<C> {
+    commitment: Digest,
+    #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
+    content: Option<C>,
+    subject: SubjectId,
+}
+
+/// The canonical JSON array of the parts; none where there are no parts.
+pub(crate) fn parts_to_json(parts: &[Part]) -> Result<Option<Vec<u8>>, serde_json::Error> {
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let stored = parts.iter().map(|part| StoredPart {
+        commitment: part.commitment,
+        content: part.content.as_ref(),
+        subject: part.subject.clone(),
+    });
+    let stored: Vec<_> = stored.collect();
+    serde_json::to_vec(&stored).map(Some)
+}
+
+fn parts_from_json(bytes: &[u8]) -> Result<Vec<Part>, Fault> {
+    let parts: Vec<StoredPart<PartContent>> =
+        serde_json::from_slice(bytes).map_err(|error| Fault(format!("personal parts: {error}")))?;
+    let part = |stored: StoredPart<PartContent>| Part {
+        subject: stored.subject,
+        commitment: stored.commitment,
+        content: stored.content,
+    };
+    Ok(parts.into_iter().map(part).collect())
+}
