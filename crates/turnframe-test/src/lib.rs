@@ -15,6 +15,7 @@ mod literal;
 pub mod postgres;
 pub mod sample;
 pub mod script;
+pub mod simulated;
 pub mod sources;
 
 pub use literal::literal;
