@@ -15,4 +15,5 @@ pub mod gate;
 pub mod matrix;
 pub mod process;
 pub mod reading;
+pub mod simulated;
 pub mod world;

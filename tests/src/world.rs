@@ -114,7 +114,7 @@ impl World {
             Storage::Memory(opened) => opened.clone(),
             Storage::Sqlite(_) => {
                 let path = self.path().expect("a file");
-                open(path.to_str().expect("UTF-8")).await.expect("the ledger opens")
+                open(path.to_str().expect("UTF-8"), None).await.expect("the ledger opens")
             }
         };
         let snapshots = self.snapshots.clone().unwrap_or(opened.snapshots);

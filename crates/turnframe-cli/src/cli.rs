@@ -37,8 +37,9 @@ pub(crate) enum BenchCommand {
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct BenchTurnsArgs {
-    /// The kind of ledger; a file is thrown away afterwards
-    #[arg(long, value_enum, default_value = "sqlite")]
+    /// `memory`, `sqlite` (a file of its own), or the URL of a PostgreSQL server whose user may make databases
+    /// (a database of its own); file and database are thrown away afterwards
+    #[arg(long, value_name = "memory|sqlite|postgres://…", default_value = "sqlite")]
     pub(crate) ledger: BenchLedger,
     /// Where the file lies; the folder of temporary files by default
     #[arg(long, value_name = "FOLDER")]
@@ -55,19 +56,37 @@ pub(crate) struct BenchTurnsArgs {
 }
 
 /// The kind of ledger a bench runs on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum BenchLedger {
-    /// In memory
+    /// In memory.
     Memory,
-    /// In a SQLite file, synchronous=FULL
+    /// In a SQLite file, synchronous=FULL.
     Sqlite,
+    /// In a database of this server, synchronous_commit=on.
+    Postgres(String),
 }
 
 impl BenchLedger {
-    pub(crate) const fn name(self) -> &'static str {
+    pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Memory => "memory",
             Self::Sqlite => "sqlite, synchronous=FULL",
+            Self::Postgres(_) => "postgres, synchronous_commit=on",
+        }
+    }
+}
+
+impl FromStr for BenchLedger {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "memory" => Ok(Self::Memory),
+            "sqlite" => Ok(Self::Sqlite),
+            url if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
+                Ok(Self::Postgres(url.to_owned()))
+            }
+            _ => Err("a bench runs on `memory`, `sqlite` or the URL of a PostgreSQL server"),
         }
     }
 }
@@ -75,12 +94,15 @@ impl BenchLedger {
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct ServeArgs {
-    /// The ledger: a path, `sqlite:PATH`, or `memory:` to forget everything at the end
-    #[arg(long, value_name = "PATH|memory:", default_value = "./turnframe.db")]
+    /// The ledger: a path, `sqlite:PATH`, `postgres://…`, or `memory:` to forget everything at the end
+    #[arg(long, value_name = "PATH|postgres://…|memory:", default_value = "./turnframe.db")]
     pub(crate) ledger: String,
     /// The address to listen on
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
     pub(crate) listen: SocketAddr,
+    /// Where the other processes on the same PostgreSQL ledger reach this one; by default where it listens
+    #[arg(long, value_name = "URL")]
+    pub(crate) advertise: Option<String>,
     /// A bearer token and whose it is; may be repeated. Without one a token is made for this run
     #[arg(
         long = "token",
@@ -104,8 +126,8 @@ pub(crate) struct ServeArgs {
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct DemoArgs {
-    /// The ledger: a path, `sqlite:PATH`, or `memory:`
-    #[arg(long, value_name = "PATH|memory:", default_value = "memory:")]
+    /// The ledger: a path, `sqlite:PATH`, `postgres://…`, or `memory:`
+    #[arg(long, value_name = "PATH|postgres://…|memory:", default_value = "memory:")]
     pub(crate) ledger: String,
     /// Print one JSON object per line
     #[arg(long)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use turnframe_actors::{Limits, System, SystemParts};
 use turnframe_ledger::open::open;
+use turnframe_ledger::postgres::NodeOptions;
 use turnframe_runtime::directory::LedgerDirectory;
 use turnframe_runtime::offline::OfflineInterpreter;
 use turnframe_travel::{AirlineDestination, AirlineSimulator};
@@ -22,10 +23,16 @@ pub(crate) struct TravelDesk {
 
 impl TravelDesk {
     /// Starts a desk on a ledger, with an airline at an address or, without one, a simulated airline on this
-    /// machine.
-    pub(crate) async fn start(ledger: &str, airline: Option<&str>) -> Result<Self, CliError> {
+    /// machine. Other processes on the same ledger reach this one where it is advertised.
+    pub(crate) async fn start(
+        ledger: &str,
+        advertised: &str,
+        airline: Option<&str>,
+    ) -> Result<Self, CliError> {
         let failed = |source| CliError::Ledger { address: ledger.to_owned(), source };
-        let opened = open(ledger).await.map_err(failed)?;
+        let ids = sources::ids();
+        let node = NodeOptions::new(ids.uuid(), advertised);
+        let opened = open(ledger, Some(node)).await.map_err(failed)?;
         let simulator = match airline {
             Some(_) => None,
             None => Some(AirlineSimulator::start().await.map_err(CliError::Simulator)?),
@@ -42,7 +49,7 @@ impl TravelDesk {
             interpreter,
             narrator: None,
             destinations: vec![Arc::new(AirlineDestination::new(&airline)?)],
-            ids: sources::ids(),
+            ids,
             limits: Limits::default(),
         };
         let system = System::start(parts).await?;

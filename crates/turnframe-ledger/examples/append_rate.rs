@@ -18,6 +18,7 @@ use turnframe_core::personal::Sealed;
 use turnframe_core::source::IdSource;
 use turnframe_ledger::append::{Append, Key, KeyName, NewEntry};
 use turnframe_ledger::open::open;
+use turnframe_ledger::postgres::NodeOptions;
 use turnframe_ledger::{EntryKind, EventLedger, MarkChange, MarkKind, StreamName, Version};
 use turnframe_test::sources::ids;
 
@@ -38,7 +39,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let address = arguments.next().unwrap_or(throwaway);
     let seconds = arguments.next().map_or(Ok(5), |text| text.parse())?;
     let turns = arguments.next().map_or(Ok(250), |text| text.parse())?;
-    let ledger = open(&address).await?.ledger;
+    let node = NodeOptions::new(ids(2).uuid(), "http://127.0.0.1:1");
+    let ledger = open(&address, Some(node)).await?.ledger;
     let mut load = Load::new()?;
     run(&*ledger, &mut load, turns, Duration::from_secs(1)).await?;
     let before = ledger.statistics();

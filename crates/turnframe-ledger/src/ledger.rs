@@ -114,6 +114,11 @@ pub trait EventLedger: Send + Sync + 'static {
     /// Who owns a partition at this moment; nobody, where its last owner is gone and no other came yet.
     async fn owner(&self, partition: PartitionId) -> Result<Option<Owner>, ReadError>;
 
+    /// Waits for what is running, gives all partitions back and closes what is open. Nothing can be written or read
+    /// afterwards. A ledger that is only dropped closes too, without waiting; on a shared backend its partitions
+    /// are then free when its lease has run out.
+    async fn close(&self);
+
     /// What the ledger has done since it was opened.
     fn statistics(&self) -> LedgerStatistics;
 }

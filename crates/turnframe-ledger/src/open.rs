@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use crate::ledger::EventLedger;
 use crate::memory::MemoryLedger;
-use crate::snapshot::{MemorySnapshots, SnapshotStore, SnapshotsUnavailable, SqliteSnapshots};
+use crate::postgres::{self, NodeOptions, PostgresLedger, PostgresOptions};
+use crate::snapshot::{
+    MemorySnapshots, PostgresSnapshots, SnapshotStore, SnapshotsUnavailable, SqliteSnapshots,
+};
 use crate::sqlite::{self, SqliteLedger, SqliteOptions};
 
 /// A ledger and the snapshots that belong to it.
@@ -28,7 +31,9 @@ impl std::fmt::Debug for Opened {
 #[non_exhaustive]
 pub enum OpenError {
     /// The address names a backend that is not built in.
-    #[error("no ledger is known for {scheme:?}: use a path, `sqlite:PATH` or `memory:`")]
+    #[error(
+        "no ledger is known for {scheme:?}: use a path, `sqlite:PATH`, `postgres://…` or `memory:`"
+    )]
     UnknownScheme {
         /// The part before the colon.
         scheme: String,
@@ -36,23 +41,29 @@ pub enum OpenError {
     /// The SQLite ledger could not be opened.
     #[error("the ledger could not be opened")]
     Sqlite(#[from] sqlite::OpenError),
-    /// The file of the snapshots could not be opened.
+    /// The PostgreSQL ledger could not be opened.
+    #[error("the ledger could not be opened")]
+    Postgres(#[from] postgres::OpenError),
+    /// The snapshots could not be opened.
     #[error(transparent)]
     Snapshots(#[from] SnapshotsUnavailable),
 }
 
-/// Opens a ledger by its address: `memory:`, `sqlite:PATH` or just a path.
+/// Opens a ledger by its address: `memory:`, `postgres://…`, `sqlite:PATH` or just a path.
 ///
-/// The snapshots of a SQLite ledger lie beside it: `turnframe.views.db` for `turnframe.db`.
+/// The snapshots of a SQLite ledger lie beside it: `turnframe.views.db` for `turnframe.db`. On PostgreSQL the node says
+/// who takes partitions; without one the ledger is only read. The other backends have one process for
+/// themselves and need none.
 ///
 /// # Errors
 /// [`OpenError`] when the address is unknown or what it leads to cannot be opened.
-pub async fn open(address: &str) -> Result<Opened, OpenError> {
+pub async fn open(address: &str, node: Option<NodeOptions>) -> Result<Opened, OpenError> {
     match scheme(address) {
         Some(("memory", _)) => Ok(Opened {
             ledger: Arc::new(MemoryLedger::new()),
             snapshots: Arc::new(MemorySnapshots::default()),
         }),
+        Some(("postgres" | "postgresql", _)) => open_postgres(address, node).await,
         Some(("sqlite", path)) => open_sqlite(Path::new(path)).await,
         Some((scheme, _)) => Err(OpenError::UnknownScheme { scheme: scheme.to_owned() }),
         None => open_sqlite(Path::new(address)).await,
@@ -62,6 +73,13 @@ pub async fn open(address: &str) -> Result<Opened, OpenError> {
 async fn open_sqlite(path: &Path) -> Result<Opened, OpenError> {
     let ledger = SqliteLedger::open(path, SqliteOptions::default()).await?;
     let snapshots = SqliteSnapshots::open(views_path(path)).await?;
+    Ok(Opened { ledger: Arc::new(ledger), snapshots: Arc::new(snapshots) })
+}
+
+async fn open_postgres(url: &str, node: Option<NodeOptions>) -> Result<Opened, OpenError> {
+    let options = PostgresOptions { node, ..PostgresOptions::default() };
+    let ledger = PostgresLedger::open(url, options).await?;
+    let snapshots = PostgresSnapshots::open(url).await?;
     Ok(Opened { ledger: Arc::new(ledger), snapshots: Arc::new(snapshots) })
 }
 
@@ -90,14 +108,16 @@ mod tests {
         let directory = tempfile::tempdir().expect("directory");
         let path = directory.path().join("t.db");
         let path = path.to_str().expect("UTF-8");
-        open("memory:").await.expect("memory");
-        let opened = open(&format!("sqlite:{path}")).await.expect("sqlite");
+        open("memory:", None).await.expect("memory");
+        let database = turnframe_test::postgres::shared().database().await;
+        open(&database.url(), None).await.expect("postgres");
+        let opened = open(&format!("sqlite:{path}"), None).await.expect("sqlite");
         assert!(views_path(Path::new(path)).ends_with("t.views.db"));
         assert!(views_path(Path::new(path)).exists());
-        let second = open(path).await;
+        let second = open(path, None).await;
         assert!(matches!(second, Err(OpenError::Sqlite(SqliteError::InUse { .. }))), "{second:?}");
         drop(opened);
-        let unknown = open("redis:somewhere").await;
+        let unknown = open("redis:somewhere", None).await;
         assert!(matches!(unknown, Err(OpenError::UnknownScheme { .. })));
     }
 }

@@ -152,6 +152,10 @@ impl EventLedger for Interposed {
         self.ledger.owner(partition).await
     }
 
+    async fn close(&self) {
+        self.ledger.close().await;
+    }
+
     fn statistics(&self) -> LedgerStatistics {
         self.ledger.statistics()
     }

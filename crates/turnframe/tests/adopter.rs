@@ -191,7 +191,7 @@ impl Entropy for Counting {
 }
 
 async fn start() -> System {
-    let opened = open("memory:").await.expect("a ledger");
+    let opened = open("memory:", None).await.expect("a ledger");
     let registry = WorkflowRegistry::new().with(LampWorkflow).expect("a registry");
     let parts = SystemParts {
         interpreter: Arc::new(OfflineInterpreter::of(&registry).expect("phrases")),

@@ -2,6 +2,7 @@
 
 use turnframe_bench::load::{self, Ground, Load};
 use turnframe_ledger::open::open;
+use turnframe_ledger::postgres::{NodeOptions, Throwaway};
 
 use crate::cli::{BenchCommand, BenchLedger, BenchTurnsArgs};
 use crate::exit::CliError;
@@ -19,22 +20,35 @@ async fn turns(args: BenchTurnsArgs) -> Result<(), CliError> {
     // A throwaway file of this run's own: a bench never touches a ledger that somebody keeps.
     let name = format!("turnframe-bench-{}.db", sources::ids().uuid());
     let path = args.directory.unwrap_or_else(std::env::temp_dir).join(name);
-    let address = match args.ledger {
+    let ids = sources::ids();
+    let mut throwaway = None;
+    let address = match &args.ledger {
         BenchLedger::Memory => "memory:".to_owned(),
         BenchLedger::Sqlite => format!("sqlite:{}", path.display()),
+        BenchLedger::Postgres(server) => {
+            let name = format!("turnframe_bench_{}", ids.uuid().simple()).parse()?;
+            let made = Throwaway::create(server, name).await;
+            let failed = |source| CliError::Ledger { address: server.clone(), source };
+            throwaway.insert(made.map_err(|error| failed(error.into()))?).url()
+        }
     };
-    let opened = open(&address)
+    let node = NodeOptions::new(ids.uuid(), "bench:");
+    let opened = open(&address, Some(node))
         .await
         .map_err(|source| CliError::Ledger { address: address.clone(), source })?;
+    let ledger = opened.ledger.clone();
     let ground = Ground {
         ledger: (opened.ledger, args.ledger.name().to_owned()),
         snapshots: opened.snapshots,
-        ids: sources::ids(),
+        ids,
     };
     let load = Load { conversations: args.conversations, turns: args.turns };
     let report = load::run(ground, &load).await?;
-    if args.ledger == BenchLedger::Sqlite {
-        remove(&path);
+    ledger.close().await;
+    remove(&path);
+    if let Some(throwaway) = throwaway {
+        let failed = |source| CliError::Ledger { address, source };
+        throwaway.remove().await.map_err(|error| failed(error.into()))?;
     }
     let output = Output { json: args.json };
     output.object(&report)?;

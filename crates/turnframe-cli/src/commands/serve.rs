@@ -39,14 +39,16 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), CliError> {
     let output = Output { json: args.json };
     let listener = TcpListener::bind(args.listen).await;
     let listener = listener.map_err(|source| CliError::Listen { address: args.listen, source })?;
-    let desk = TravelDesk::start(&args.ledger, args.airline.as_deref()).await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    let advertised = args.advertise.as_deref().unwrap_or(&url);
+    let desk = TravelDesk::start(&args.ledger, advertised, args.airline.as_deref()).await?;
+    let ledger = desk.system.ledger().clone();
     if let Some(simulator) = &desk.simulator {
         args.simulate.iter().for_each(|next| simulator.next(Behaviour::from(*next)));
     }
     let made = args.tokens.is_empty().then(|| development_token(desk.system.ids()));
     let made = made.transpose()?;
     let tokens = made.iter().chain(&args.tokens).try_fold(Tokens::new(), with_token)?;
-    let url = format!("http://{}", listener.local_addr()?);
     let listening = Listening {
         event: "listening",
         url: &url,
@@ -60,6 +62,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), CliError> {
     output.object(&listening)?;
     output.text(&welcome(&listening))?;
     turnframe_server::serve(listener, desk.system, tokens, ServerLimits::default(), until).await?;
+    ledger.close().await;
     if let Some(simulator) = desk.simulator {
         simulator.stop().await.map_err(CliError::Simulator)?;
     }

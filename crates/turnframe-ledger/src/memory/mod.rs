@@ -117,6 +117,8 @@ impl EventLedger for MemoryLedger {
         Ok(Some(Owner { address: "memory:".to_owned(), is_here: true }))
     }
 
+    async fn close(&self) {}
+
     fn statistics(&self) -> LedgerStatistics {
         self.state().statistics
     }

@@ -15,6 +15,7 @@ mod read;
 mod schema;
 mod statements;
 mod tenure;
+mod throwaway;
 mod writer;
 
 use std::sync::Arc;
@@ -31,6 +32,7 @@ use uuid::Uuid;
 use self::keeper::{Keeper, Node};
 use self::read::Reader;
 use self::tenure::Tenure;
+pub use self::throwaway::Throwaway;
 use self::writer::Writer;
 use crate::append::{Append, AppendError, Appended, KeyName, KeyRecord};
 use crate::entry::Entry;
@@ -40,7 +42,7 @@ use crate::mark::{Mark, MarkQuery};
 use crate::ownership::{Owner, Ownership};
 use crate::stored::Counters;
 use crate::stored::recent::Recent;
-use crate::stream::{PartitionId, Position, StreamName, Version};
+use crate::stream::{PartitionId, PartitionSet, Position, StreamName, Version};
 
 /// How long a read waits for a free connection.
 const READER_WAIT: Duration = Duration::from_secs(10);
@@ -197,24 +199,6 @@ impl PostgresLedger {
         })
     }
 
-    /// Waits for what is running, gives all partitions back, and closes the connections. Dropping the ledger closes
-    /// it too, without waiting: its partitions are free when its lease has run out.
-    pub async fn close(self) {
-        self.writer.lock().await.close().await;
-        self.stop_keeping();
-        if let Some(node) = &self.node {
-            let resigned = async {
-                let mut connection = self.options.connect().await?;
-                keeper::resign(&mut connection, node.as_bytes()).await?;
-                connection.close().await
-            };
-            if let Err(error) = resigned.await {
-                tracing::warn!(%error, "the partitions were not given back; they are free when the lease has run out");
-            }
-        }
-        self.reader.close().await;
-    }
-
     fn stop_keeping(&self) {
         self.keeping.iter().for_each(AbortHandle::abort);
     }
@@ -342,6 +326,23 @@ impl EventLedger for PostgresLedger {
             let is_here = self.node.is_some_and(|node| node.as_bytes()[..] == id[..]);
             Owner { address, is_here }
         }))
+    }
+
+    async fn close(&self) {
+        self.shared.ownership.hold(PartitionSet::NONE);
+        self.writer.lock().await.close().await;
+        self.stop_keeping();
+        if let Some(node) = &self.node {
+            let resigned = async {
+                let mut connection = self.options.connect().await?;
+                keeper::resign(&mut connection, node.as_bytes()).await?;
+                connection.close().await
+            };
+            if let Err(error) = resigned.await {
+                tracing::warn!(%error, "the partitions were not given back; they are free when the lease has run out");
+            }
+        }
+        self.reader.close().await;
     }
 
     fn statistics(&self) -> LedgerStatistics {

@@ -7,6 +7,7 @@
 
 pub mod codec;
 mod memory;
+mod postgres;
 mod sqlite;
 
 use async_trait::async_trait;
@@ -15,9 +16,11 @@ use serde::de::DeserializeOwned;
 use turnframe_core::canonical::{Digest, Hasher};
 use turnframe_core::id::AccountId;
 
+use crate::stored::rows::{self, Columns};
 use crate::stream::{StreamName, Version};
 
 pub use self::memory::MemorySnapshots;
+pub use self::postgres::PostgresSnapshots;
 pub use self::sqlite::SqliteSnapshots;
 
 /// What must be the same for a snapshot to be used.
@@ -91,6 +94,26 @@ fn digest(codec: &str, header: &SnapshotHeader, bytes: &[u8]) -> Digest {
 pub struct SnapshotsUnavailable {
     /// What went wrong, for an operator.
     pub reason: String,
+}
+
+impl From<sqlx::Error> for SnapshotsUnavailable {
+    fn from(error: sqlx::Error) -> Self {
+        Self { reason: error.to_string() }
+    }
+}
+
+/// The snapshot in a row of codec, workflow version, fold, version, chain, digest and bytes; none where a column
+/// has another shape.
+fn stored(row: &impl Columns) -> Option<Snapshot> {
+    let digest = |column| rows::optional_digest(row, column).ok().flatten();
+    let header = SnapshotHeader {
+        workflow_version: u16::try_from(row.integer(1).ok()?).ok()?,
+        fold: digest(2)?,
+        version: rows::stored_version(row, 3).ok()?,
+        chain: digest(4)?,
+    };
+    let (codec, bytes) = (row.text(0).ok()??.to_owned(), row.bytes(6).ok()??.to_vec());
+    Some(Snapshot { codec, header, bytes, digest: digest(5)? })
 }
 
 /// Keeps the newest snapshot of each stream, or forgets it.
@@ -230,5 +253,29 @@ mod tests {
         let path = directory.path().join("views.db");
         let store = SqliteSnapshots::open(&path).await.expect("open");
         keeps_the_newest_of_each_stream(Arc::new(store)).await;
+    }
+
+    #[tokio::test]
+    async fn the_store_on_postgresql_keeps_the_newest_snapshot_of_each_stream() {
+        let database = turnframe_test::postgres::shared().database().await;
+        let store = PostgresSnapshots::open(&database.url()).await.expect("open");
+        keeps_the_newest_of_each_stream(Arc::new(store)).await;
+    }
+
+    #[tokio::test]
+    async fn l17_a_table_of_another_shape_on_postgresql_is_dropped() {
+        let database = turnframe_test::postgres::shared().database().await;
+        let first = PostgresSnapshots::open(&database.url()).await.expect("open");
+        first.reshape().await;
+        let store = PostgresSnapshots::open(&database.url()).await.expect("open");
+        keeps_the_newest_of_each_stream(Arc::new(store)).await;
+    }
+
+    #[tokio::test]
+    async fn processes_may_make_the_snapshots_at_once() {
+        let database = turnframe_test::postgres::shared().database().await;
+        let url = database.url();
+        let opened = futures::future::join_all((0..4).map(|_| PostgresSnapshots::open(&url))).await;
+        assert!(opened.iter().all(Result::is_ok), "{opened:?}");
     }
 }

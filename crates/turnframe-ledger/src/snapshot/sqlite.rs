@@ -6,16 +6,14 @@
 use std::path::Path;
 
 use async_trait::async_trait;
+use sqlx::ConnectOptions;
 use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteRow,
-    SqliteSynchronous,
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{ConnectOptions, Row};
-use turnframe_core::canonical::Digest;
 use turnframe_core::id::AccountId;
 
-use super::{Snapshot, SnapshotHeader, SnapshotStore, SnapshotsUnavailable};
-use crate::stream::{StreamName, Version};
+use super::{Snapshot, SnapshotStore, SnapshotsUnavailable};
+use crate::stream::StreamName;
 
 /// How many loads and saves run at once.
 const CONNECTIONS: u32 = 2;
@@ -36,12 +34,6 @@ const SAVE: &str = "INSERT OR REPLACE INTO tf_snapshot \
 /// Keeps snapshots in a file.
 #[derive(Debug)]
 pub struct SqliteSnapshots(SqlitePool);
-
-impl From<sqlx::Error> for SnapshotsUnavailable {
-    fn from(error: sqlx::Error) -> Self {
-        Self { reason: error.to_string() }
-    }
-}
 
 impl SqliteSnapshots {
     /// Opens the file, or makes it anew where it cannot be used.
@@ -89,7 +81,7 @@ impl SqliteSnapshots {
     async fn read(&self, account: &str, stream: &str) -> Result<Option<Snapshot>, sqlx::Error> {
         let query = sqlx::query(LOAD).bind(account).bind(stream);
         let row = query.fetch_optional(&self.0).await?;
-        row.map_or(Ok(None), |row| snapshot(&row))
+        Ok(row.as_ref().and_then(super::stored))
     }
 
     async fn write(
@@ -113,22 +105,6 @@ impl SqliteSnapshots {
             .await?;
         Ok(())
     }
-}
-
-/// The snapshot in a row; none where a column has another shape.
-fn snapshot(row: &SqliteRow) -> Result<Option<Snapshot>, sqlx::Error> {
-    let digest = |column: usize| {
-        let bytes: &[u8] = row.try_get(column)?;
-        Ok::<_, sqlx::Error>(bytes.try_into().ok().map(Digest::from_bytes))
-    };
-    let (Some(fold), Some(chain), Some(whole)) = (digest(2)?, digest(4)?, digest(5)?) else {
-        return Ok(None);
-    };
-    let Ok(workflow_version) = u16::try_from(row.try_get::<i64, _>(1)?) else { return Ok(None) };
-    let version = Version(row.try_get::<i64, _>(3)?.cast_unsigned());
-    let header = SnapshotHeader { workflow_version, fold, version, chain };
-    let (codec, bytes) = (row.try_get(0)?, row.try_get(6)?);
-    Ok(Some(Snapshot { codec, header, bytes, digest: whole }))
 }
 
 /// Whether the file itself is at fault: `SQLITE_CORRUPT` or `SQLITE_NOTADB`.
@@ -177,7 +153,10 @@ impl SnapshotStore for SqliteSnapshots {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::snapshot::SnapshotHeader;
+    use crate::stream::Version;
     use crate::testing::{account, conversation};
+    use turnframe_core::canonical::Digest;
 
     fn saved() -> Snapshot {
         let header = SnapshotHeader {

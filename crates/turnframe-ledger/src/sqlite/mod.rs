@@ -166,12 +166,6 @@ impl SqliteLedger {
             shared: Arc::new(shared),
         })
     }
-
-    /// Waits for what is running, and closes the file. Dropping the ledger closes it too, without waiting.
-    pub async fn close(self) {
-        self.writer.lock().await.close().await;
-        self.reader.close().await;
-    }
 }
 
 fn connecting(path: &Path, options: &SqliteOptions) -> SqliteConnectOptions {
@@ -284,6 +278,11 @@ impl EventLedger for SqliteLedger {
 
     async fn owner(&self, _partition: PartitionId) -> Result<Option<Owner>, ReadError> {
         Ok(Some(Owner { address: "sqlite:".to_owned(), is_here: true }))
+    }
+
+    async fn close(&self) {
+        self.writer.lock().await.close().await;
+        self.reader.close().await;
     }
 
     fn statistics(&self) -> LedgerStatistics {

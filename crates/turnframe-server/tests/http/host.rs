@@ -165,14 +165,14 @@ impl Host {
 
     /// A host on a SQLite file. Each start is given a seed of its own, as each start of a process is.
     pub(crate) async fn start_on(path: &Path, seed: u64) -> Self {
-        let opened = open(path.to_str().expect("UTF-8")).await.expect("a ledger");
+        let opened = open(path.to_str().expect("UTF-8"), None).await.expect("a ledger");
         Self::start_with(Setup { opened: Some(opened), seed, ..Setup::default() }).await
     }
 
     pub(crate) async fn start_with(setup: Setup) -> Self {
         let opened = match setup.opened {
             Some(opened) => opened,
-            None => open("memory:").await.expect("a ledger"),
+            None => open("memory:", None).await.expect("a ledger"),
         };
         let (gate, is_open) = watch::channel(setup.is_gate_open);
         let office = Arc::new(ScriptedDestination::accepting(DESK_OFFICE));
@@ -391,7 +391,7 @@ pub(crate) fn click(card: &Value, option: &str) -> Value {
 pub(crate) async fn with_a_ledger_that_can_go(limits: ServerLimits) -> (Host, CrashSwitch) {
     use turnframe_test::fault::{FaultLedger, FaultPlan};
     let switch = CrashSwitch::new();
-    let opened = open("memory:").await.expect("a ledger");
+    let opened = open("memory:", None).await.expect("a ledger");
     let ledger = FaultLedger::new(opened.ledger, FaultPlan::none(), switch.clone());
     let opened = Opened { ledger: Arc::new(ledger), snapshots: opened.snapshots };
     (Host::start_with(Setup { opened: Some(opened), limits, ..Setup::default() }).await, switch)

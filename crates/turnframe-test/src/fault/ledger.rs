@@ -253,6 +253,10 @@ impl EventLedger for FaultLedger {
         self.switch.alive(self.inner.owner(partition)).await
     }
 
+    async fn close(&self) {
+        self.switch.alive(self.inner.close()).await;
+    }
+
     fn statistics(&self) -> LedgerStatistics {
         self.inner.statistics()
     }

@@ -15,16 +15,21 @@ use crate::exit::CliError;
 use crate::output::Output;
 use stage::Stage;
 
+/// Nobody forwards anything to a demo.
+const UNREACHED: &str = "demo:";
+
 /// Plays the script.
 pub(crate) async fn run(args: DemoArgs) -> Result<(), CliError> {
     let output = Output { json: args.json };
-    let desk = TravelDesk::start(&args.ledger, None).await?;
+    let desk = TravelDesk::start(&args.ledger, UNREACHED, None).await?;
     let TravelDesk { system, simulator, .. } = desk;
     let played = match &simulator {
         Some(simulator) => play(Stage::open(system.clone()).await?, simulator, output).await,
         None => Ok(()),
     };
+    let ledger = system.ledger().clone();
     system.shutdown().await;
+    ledger.close().await;
     if let Some(simulator) = simulator {
         simulator.stop().await.map_err(CliError::Simulator)?;
     }

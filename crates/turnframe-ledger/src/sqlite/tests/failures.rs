@@ -37,6 +37,7 @@ async fn a_second_opening_is_told_that_the_ledger_is_in_use() {
     assert!(matches!(second, Err(OpenError::InUse { .. })), "{second:?}");
     let path = bench.path();
     bench.ledger.close().await;
+    drop(bench.ledger);
     SqliteLedger::open(path, Bench::options()).await.expect("open again");
 }
 
@@ -50,6 +51,7 @@ async fn a_ledger_of_another_format_is_refused() {
         bench.execute(change).await;
         let path = bench.path();
         bench.ledger.close().await;
+        drop(bench.ledger);
         let again = SqliteLedger::open(path, Bench::options()).await;
         assert!(matches!(&again, Err(OpenError::Foreign { name: found, .. }) if *found == name));
     }
