@@ -176,6 +176,7 @@ fn is_at(file: &File, path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use std::net::TcpStream;
+    use std::sync::Barrier;
     use std::thread;
     use std::time::Instant;
 
@@ -183,6 +184,13 @@ mod tests {
 
     /// How long a keeper may take to notice, to stop a server and to remove its folder.
     const END_LIMIT: Duration = Duration::from_secs(60);
+
+    /// After how long the users of a server come back to it: while nobody has noticed that they left, and at the stages
+    /// of its end.
+    const PAUSES_MILLIS: [u64; 10] = [0, 1, 2, 3, 4, 6, 20, 50, 100, 0];
+
+    /// How long they stay; a server that was about to end has ended by then.
+    const STAY: Duration = Duration::from_millis(50);
 
     /// A shared server of the test's own, which ends as soon as nobody uses it.
     fn unshared(temporary: &Path) -> Shared {
@@ -222,17 +230,29 @@ mod tests {
     fn who_comes_while_the_server_ends_gets_one_that_runs() {
         let temporary = tempfile::tempdir().expect("a folder");
         let shared = unshared(temporary.path());
-        thread::scope(|scope| {
-            for user in 0..3_u32 {
-                let shared = &shared;
-                scope.spawn(move || {
-                    for round in 0..8 {
-                        let member = shared.join().expect("a server");
-                        assert!(answers(member.server.port()), "user {user} in round {round}");
-                    }
-                });
-            }
+        let together = Barrier::new(3);
+        // Asserts nothing before its end: the others would wait for it.
+        let use_in_rounds = || {
+            PAUSES_MILLIS.map(|pause| {
+                let member = shared.join();
+                // All are there, and have looked at their server, before the first one goes.
+                together.wait();
+                thread::park_timeout(STAY);
+                let port = member.as_ref().map(|member| member.server.port());
+                let found =
+                    port.map(|port| answers(port).then_some(port)).map_err(ToString::to_string);
+                together.wait();
+                drop(member);
+                thread::park_timeout(Duration::from_millis(pause));
+                found
+            })
+        };
+        let found = thread::scope(|scope| {
+            let users = [0; 3].map(|_| scope.spawn(use_in_rounds));
+            users.map(|user| user.join().expect("a user asserts nothing"))
         });
+        assert!(found[0].iter().all(|round| matches!(round, Ok(Some(_)))), "{:?}", found[0]);
+        assert!(found.iter().all(|rounds| *rounds == found[0]), "all have the same: {found:?}");
         wait_until_gone(&shared.home);
     }
 
