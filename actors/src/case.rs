@@ -144,6 +144,10 @@ impl CaseActor {
                     tracing::warn!(case = %job.case, %reason, attempt, "the ledger is away");
                     tokio::time::sleep(self.shared.limits.append_backoff * (attempt + 1)).await;
                 }
+                // The next owner of the partition finishes the turn.
+                Err(error @ AppendError::Fenced { .. }) => {
+                    return Err(CaseError { is_transient: true, ..self.failed(error) });
+                }
                 Err(error) => return Err(self.failed(error)),
             }
         }

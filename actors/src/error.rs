@@ -29,6 +29,10 @@ pub enum PostError {
     /// Too many turns wait in this conversation or in the process. Nothing was written; try again later.
     #[error("too many turns are waiting; try again shortly")]
     Overloaded,
+    /// Another process takes work for this account, or none does at this moment. Nothing was written by this request
+    /// here; that the record does not exist is not said.
+    #[error("another process takes work for this account")]
+    NotHere,
     /// The system is shutting down or its ledger is away. Whether the turn was accepted is on the ledger: the same
     /// turn id may be sent again and is answered once.
     #[error("the system is unavailable: {reason}")]
@@ -55,6 +59,7 @@ impl PostError {
             Self::WrongRevision => "wrong_revision",
             Self::WrongValue => "wrong_value",
             Self::Overloaded => "overloaded",
+            Self::NotHere => "not_here",
             Self::Unavailable { .. } => "unavailable",
         }
     }

@@ -17,6 +17,7 @@ pub mod slot;
 mod supervisor;
 mod sweeper;
 mod system;
+mod tenure;
 mod writer;
 
 pub use error::PostError;

@@ -12,7 +12,7 @@ use turnframe_core::id::{AccountId, EffectId};
 use turnframe_core::receipt::EffectConclusion;
 use turnframe_core::source::Timestamp;
 use turnframe_ledger::ledger::PAGE_MAX;
-use turnframe_ledger::{Mark, MarkChange, MarkKind, StreamName, Version};
+use turnframe_ledger::{Mark, MarkChange, MarkKind, PartitionId, StreamName, Version};
 use turnframe_runtime::effect::{
     EffectRecord, EffectStep, append_of, next, record_of, record_of_lookup,
 };
@@ -132,6 +132,12 @@ impl Work<'_> {
         self.append(&fold, &EffectRecord::Dispatched { attempt }).await?;
         fold.version = fold.version.plus(1);
         let delivery = self.delivery(&fold, attempt);
+        // No epoch fences a request to the outside world. Between this line and the socket the process can still
+        // be stopped past its lease: then two owners send, and the key they share is what answers it.
+        if !self.shared.ledger.ownership().holds(PartitionId::of(self.account)) {
+            tracing::warn!(effect = %self.effect, "the lease ended before the request was sent");
+            return Ok(None);
+        }
         let sent = self.outbox.destination.dispatch(&delivery);
         let dispatched = match tokio::time::timeout(self.outbox.profile.timeout, sent).await {
             Ok(dispatched) => dispatched,

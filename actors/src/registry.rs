@@ -77,11 +77,15 @@ type Spawner<K, M> = dyn Fn(Registry<K, M>, K, Generation) -> BoxFuture<'static,
     + Send
     + Sync;
 
+type Serves<K> = dyn Fn(&K) -> bool + Send + Sync;
+
 /// The actors of a kind by their names.
 pub(crate) struct Registry<K: Eq + Hash, M> {
     table: Arc<SlotTable<K, Address<M>>>,
     spawner: Arc<Spawner<K, M>>,
     wake: fn() -> M,
+    /// Whether work may be taken up here.
+    serves: Arc<Serves<K>>,
     ids: IdSource,
     /// Set at shutdown: nothing is started any more.
     is_closed: Arc<AtomicBool>,
@@ -93,6 +97,7 @@ impl<K: Eq + Hash, M> Clone for Registry<K, M> {
             table: self.table.clone(),
             spawner: self.spawner.clone(),
             wake: self.wake,
+            serves: self.serves.clone(),
             ids: self.ids.clone(),
             is_closed: self.is_closed.clone(),
         }
@@ -108,6 +113,7 @@ where
     pub(crate) fn new<F>(
         spawner: impl Fn(Self, K, Generation) -> F + Send + Sync + 'static,
         wake: fn() -> M,
+        serves: impl Fn(&K) -> bool + Send + Sync + 'static,
         ids: IdSource,
     ) -> Self
     where
@@ -120,6 +126,7 @@ where
             table: Arc::new(SlotTable::new()),
             spawner: Arc::new(spawner),
             wake,
+            serves: Arc::new(serves),
             ids,
             is_closed: Arc::default(),
         }
@@ -159,9 +166,10 @@ where
         Err(SendError::Busy)
     }
 
-    /// Starts the actor of a name, so that it finishes what the ledger says is unfinished.
+    /// Starts the actor of a name, so that it finishes what the ledger says is unfinished. Where another process
+    /// owns it, that is the other one's to do.
     pub(crate) async fn wake(&self, key: &K) -> Result<(), SendError> {
-        self.send(key, (self.wake)()).await
+        if (self.serves)(key) { self.send(key, (self.wake)()).await } else { Ok(()) }
     }
 
     /// Boxed: starting again what ended with unfinished work goes through the same code.
@@ -205,10 +213,31 @@ where
         }
     }
 
-    /// Waits until no actor has unfinished work.
-    pub(crate) async fn finish(&self) {
+    /// Waits until no actor of these names has unfinished work.
+    pub(crate) async fn finish(&self, of: impl Fn(&K) -> bool) {
         let works = |address: &Address<M>| address.unfinished.load(Ordering::Acquire);
-        while self.table.active().iter().any(|(_, _, address)| works(address)) {
+        while self.table.active().iter().any(|(key, _, address)| of(key) && works(address)) {
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// Ends the actors of these names: those that do not end by themselves within the patience are killed, at
+    /// whatever they wait for. What they had not finished is on the ledger, and is not started again here.
+    pub(crate) async fn evict(&self, of: impl Fn(&K) -> bool, patience: Duration) {
+        let start = tokio::time::Instant::now();
+        let mut draining = Vec::new();
+        while self.table.holds_any(&of) {
+            let active = self.table.active().into_iter().filter(|(key, ..)| of(key));
+            for (key, generation, address) in active {
+                if self.table.drain(&key, generation) {
+                    // It may have ended meanwhile.
+                    drop(address.actor.drain());
+                }
+                draining.push(address.actor);
+            }
+            if start.elapsed() >= patience {
+                draining.drain(..).for_each(|actor| actor.kill());
+            }
             tokio::time::sleep(LOOK_AGAIN).await;
         }
     }

@@ -14,6 +14,7 @@ use crate::case::CaseMessage;
 use crate::conversation::ConversationMessage;
 use crate::limits::Limits;
 use crate::registry::Registry;
+use crate::tenure::Served;
 use crate::writer::LedgerWriter;
 
 /// A conversation of an account.
@@ -29,6 +30,7 @@ pub(crate) struct Shared {
     pub(crate) engine: TurnEngine,
     pub(crate) limits: Limits,
     pub(crate) nudges: Nudges,
+    pub(crate) served: Served,
 }
 
 impl Shared {

@@ -153,6 +153,11 @@ impl<K: Eq + Hash + Clone, A: Clone> SlotTable<K, A> {
         }
     }
 
+    /// Whether any of these names is held.
+    pub(crate) fn holds_any(&self, of: impl Fn(&K) -> bool) -> bool {
+        self.slots.iter().any(|held| of(held.key()))
+    }
+
     /// How many names are held.
     pub(crate) fn len(&self) -> usize {
         self.slots.len()

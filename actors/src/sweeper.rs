@@ -7,17 +7,21 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::{self, StreamExt};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Mutex, Semaphore, mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle};
 use turnframe_core::id::AccountId;
 use turnframe_core::source::Timestamp;
 use turnframe_ledger::mark::MARK_PAGE_MAX;
-use turnframe_ledger::{Mark, MarkKind, MarkQuery, ReadError, StreamName};
+use turnframe_ledger::stream::PARTITIONS;
+use turnframe_ledger::{
+    Mark, MarkKind, MarkQuery, PartitionId, PartitionSet, ReadError, StreamName,
+};
 
 use crate::shared::{Root, Shared};
 
@@ -27,6 +31,9 @@ const PAUSE_MIN: Duration = Duration::from_millis(5);
 const REST: Duration = Duration::from_millis(20);
 /// The pause before a sweeper that ended by panic is started again.
 const RESTART_PAUSE: Duration = Duration::from_millis(200);
+
+/// How often one who waits for work under way looks whether it is over.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 /// Work on due marks.
 #[async_trait]
@@ -60,10 +67,54 @@ pub(crate) enum SweepMessage {
     Over(Box<StreamKey>, Option<Timestamp>),
 }
 
+/// How much is worked on in each partition.
+#[derive(Debug)]
+struct Busy([AtomicUsize; PARTITIONS as usize]);
+
+impl Default for Busy {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| AtomicUsize::new(0)))
+    }
+}
+
+impl Busy {
+    fn is_any(&self, partitions: PartitionSet) -> bool {
+        partitions.iter().any(|id| self.0[usize::from(id.number())].load(Ordering::Acquire) > 0)
+    }
+}
+
+/// Work in a partition, until it is dropped.
+struct AtWork(Arc<Busy>, PartitionId);
+
+impl AtWork {
+    fn begin(busy: &Arc<Busy>, partition: PartitionId) -> Self {
+        busy.0[usize::from(partition.number())].fetch_add(1, Ordering::AcqRel);
+        Self(busy.clone(), partition)
+    }
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.0.0[usize::from(self.1.number())].fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
 struct Sweeper<D> {
     duty: Arc<D>,
     shared: Arc<Shared>,
     at_work: Arc<Semaphore>,
+    busy: Arc<Busy>,
+}
+
+impl<D> Clone for Sweeper<D> {
+    fn clone(&self) -> Self {
+        Self {
+            duty: self.duty.clone(),
+            shared: self.shared.clone(),
+            at_work: self.at_work.clone(),
+            busy: self.busy.clone(),
+        }
+    }
 }
 
 /// A stream whose work left a due mark.
@@ -93,53 +144,91 @@ impl Drop for SweepState {
 /// A running sweeper.
 pub(crate) struct Sweeping {
     stop: watch::Sender<bool>,
-    ended: JoinHandle<()>,
-    at_work: Arc<Semaphore>,
-    concurrency: u32,
+    taken: mpsc::UnboundedSender<PartitionSet>,
+    ended: Mutex<JoinHandle<()>>,
+    busy: Arc<Busy>,
 }
 
 impl Sweeping {
     /// Takes up no more work, and waits for what is under way.
-    pub(crate) async fn stop(self, patience: Duration) {
+    pub(crate) async fn stop(&self, patience: Duration) {
         self.stop.send_replace(true);
         let idle = async {
-            drop(self.ended.await);
-            drop(self.at_work.acquire_many(self.concurrency).await);
+            drop((&mut *self.ended.lock().await).await);
+            self.finish(PartitionSet::ALL).await;
         };
         if tokio::time::timeout(patience, idle).await.is_err() {
             tracing::warn!("work was left unfinished; the next start takes it up");
         }
     }
+
+    /// Waits for what is under way in these partitions. Where they are not served any more, nothing is begun.
+    pub(crate) async fn finish(&self, partitions: PartitionSet) {
+        while self.busy.is_any(partitions) {
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// Sees to what the owner before left behind in these partitions. At most one of these waits for each change
+    /// of ownership.
+    pub(crate) fn take_up(&self, partitions: PartitionSet) {
+        // A sweeper that has stopped takes nothing up.
+        let _ = self.taken.send(partitions);
+    }
 }
 
 /// Sees to what the process before left behind, then starts a sweeper, again should it end by panic.
 pub(crate) fn start<D: Duty>(duty: D, shared: Arc<Shared>, root: &Root) -> Sweeping {
-    let concurrency = u32::try_from(duty.concurrency()).unwrap_or(u32::MAX);
-    let at_work = Arc::new(Semaphore::new(duty.concurrency()));
-    let (stop, mut stopped) = watch::channel(false);
-    let (duty, root, permits) = (Arc::new(duty), root.clone(), at_work.clone());
-    let ended = tokio::spawn(async move {
-        take_over(duty.as_ref(), &shared).await;
+    let (stop, stopped) = watch::channel(false);
+    let (taken, takings) = mpsc::unbounded_channel();
+    let busy = Arc::new(Busy::default());
+    let sweeper = Sweeper {
+        at_work: Arc::new(Semaphore::new(duty.concurrency())),
+        duty: Arc::new(duty),
+        shared,
+        busy: busy.clone(),
+    };
+    let ended = Mutex::new(tokio::spawn(keep_going(sweeper, stopped, takings, root.clone())));
+    Sweeping { stop, taken, ended, busy }
+}
+
+async fn keep_going<D: Duty>(
+    sweeper: Sweeper<D>,
+    mut stopped: watch::Receiver<bool>,
+    mut takings: mpsc::UnboundedReceiver<PartitionSet>,
+    root: Root,
+) {
+    take_over(sweeper.duty.as_ref(), &sweeper.shared, sweeper.shared.served.partitions()).await;
+    loop {
+        let spawned = Actor::spawn_linked(None, sweeper.clone(), (), root.get_cell()).await;
+        let Ok((actor, mut ended)) = spawned else { return };
         loop {
-            let sweeper =
-                Sweeper { duty: duty.clone(), shared: shared.clone(), at_work: permits.clone() };
-            let spawned = Actor::spawn_linked(None, sweeper, (), root.get_cell()).await;
-            let Ok((actor, mut ended)) = spawned else { return };
             tokio::select! {
                 () = async { drop(stopped.wait_for(|stop| *stop).await) } => {
                     drop(actor.drain_and_wait(None).await);
                     return;
                 }
-                _ = &mut ended => tracing::error!(kind = duty.kind().as_str(), "a sweeper ended"),
+                Some(partitions) = takings.recv() => {
+                    let (sweeper, actor) = (sweeper.clone(), actor.clone());
+                    tokio::spawn(async move {
+                        take_over(sweeper.duty.as_ref(), &sweeper.shared, partitions).await;
+                        // It ends only with the system.
+                        drop(actor.send_message(SweepMessage::Look));
+                    });
+                }
+                _ = &mut ended => {
+                    let kind = sweeper.duty.kind().as_str();
+                    tracing::error!(kind, "a sweeper ended");
+                    break;
+                }
             }
-            tokio::time::sleep(RESTART_PAUSE).await;
         }
-    });
-    Sweeping { stop, ended, at_work, concurrency }
+        tokio::time::sleep(RESTART_PAUSE).await;
+    }
 }
 
-async fn take_over<D: Duty>(duty: &D, shared: &Shared) {
-    let mut query = query(duty, None);
+async fn take_over<D: Duty>(duty: &D, shared: &Shared, partitions: PartitionSet) {
+    let mut query = query(duty, partitions, None);
     loop {
         match page(shared, &mut query).await {
             Ok((marks, is_last)) => {
@@ -157,8 +246,8 @@ async fn take_over<D: Duty>(duty: &D, shared: &Shared) {
     }
 }
 
-fn query<D: Duty>(duty: &D, due_by: Option<Timestamp>) -> MarkQuery {
-    MarkQuery { prefix: duty.prefix(), due_by, ..MarkQuery::of(duty.kind()) }
+fn query<D: Duty>(duty: &D, partitions: PartitionSet, due_by: Option<Timestamp>) -> MarkQuery {
+    MarkQuery { prefix: duty.prefix(), partitions, due_by, ..MarkQuery::of(duty.kind()) }
 }
 
 /// The next page of a query, and whether it is the last.
@@ -230,7 +319,8 @@ impl<D: Duty> Sweeper<D> {
 
     async fn look(&self, myself: &ActorRef<SweepMessage>, state: &mut SweepState) {
         let now = self.shared.ids().now();
-        let mut query = query(self.duty.as_ref(), Some(now));
+        let served = self.shared.served.partitions();
+        let mut query = query(self.duty.as_ref(), served, Some(now));
         let mut rested: HashMap<StreamKey, Resting> = HashMap::new();
         // A stream's marks are worked on in their order: one that has to wait holds up those behind it.
         let mut held: HashSet<StreamKey> = HashSet::new();
@@ -289,8 +379,14 @@ impl<D: Duty> Sweeper<D> {
         let (duty, shared) = (self.duty.clone(), self.shared.clone());
         let over = OverWhenDropped { stream: Some(Box::new(stream)), due: None, myself };
         let at_work = self.at_work.clone();
+        let busy = AtWork::begin(&self.busy, PartitionId::of(&mark.account));
+        // Asked again after the partition counts as busy: what is handed over waits for it, or it is not begun.
+        let is_served = self.shared.serves(&mark.account);
         tokio::spawn(async move {
-            let mut over = over;
+            let (mut over, _busy) = (over, busy);
+            if !is_served {
+                return;
+            }
             // As many permits as streams that are worked on: there is one, unless the sweeper was restarted.
             let Ok(_at_work) = at_work.acquire().await else { return };
             over.due = duty.work(&shared, &mark).await;

@@ -7,7 +7,7 @@ use ractor::Actor;
 use tokio::sync::{Semaphore, oneshot};
 use turnframe_core::block::AssistantTurn;
 use turnframe_core::context::ActorContext;
-use turnframe_core::id::{CaseRef, CaseRevision, ConversationId, TurnId};
+use turnframe_core::id::{AccountId, CaseRef, CaseRevision, ConversationId, TurnId};
 use turnframe_core::interaction::{
     Interaction, InteractionResponse, InteractionStatus, InteractionView, OptionMeaning,
 };
@@ -18,7 +18,9 @@ use turnframe_core::view::WorkflowView;
 use turnframe_core::words::Message;
 use turnframe_ledger::mark::MARK_PAGE_MAX;
 use turnframe_ledger::snapshot::SnapshotStore;
-use turnframe_ledger::{EventLedger, MarkKind, MarkQuery, ReadError, StreamName};
+use turnframe_ledger::{
+    EventLedger, MarkKind, MarkQuery, Owner, PartitionId, PartitionSet, ReadError, StreamName,
+};
 use turnframe_runtime::port::{CaseDirectory, Destination, Interpreter, Narrator, OriginToken};
 use turnframe_runtime::record::{ClickRecord, TurnAccepted};
 use turnframe_runtime::turn::{Cases, TurnEngine, TurnPorts, find_card};
@@ -32,6 +34,7 @@ use crate::relay::Relay;
 use crate::shared::{Nudges, Registries, Root, Shared};
 use crate::supervisor::Supervisor;
 use crate::sweeper::{self, Sweeping};
+use crate::tenure::{Served, Tenure};
 use crate::writer::LedgerWriter;
 
 /// How many conversations are woken at once at start.
@@ -97,8 +100,9 @@ struct Inner {
     registries: Registries,
     root: Root,
     in_flight: Arc<Semaphore>,
-    sweeping: std::sync::Mutex<Vec<Sweeping>>,
+    sweeping: Arc<[Sweeping]>,
     passivation: tokio::task::AbortHandle,
+    following: tokio::task::AbortHandle,
 }
 
 impl System {
@@ -126,13 +130,21 @@ impl System {
             engine,
             limits: parts.limits,
             nudges: Nudges::default(),
+            served: Served::default(),
         });
         let registries = registries(&shared, &root, &parts.ids);
+        let served = shared.begin();
         let mut sweeping = Vec::new();
         for destination in parts.destinations {
             sweeping.push(sweeper::start(Outbox::new(destination), shared.clone(), &root));
         }
         sweeping.push(sweeper::start(Relay::new(registries.clone()), shared.clone(), &root));
+        let sweeping: Arc<[Sweeping]> = sweeping.into();
+        let tenure = Tenure {
+            shared: shared.clone(),
+            registries: registries.clone(),
+            sweeping: sweeping.clone(),
+        };
         let passivation = tokio::spawn(passivate(shared.clone(), registries.clone()));
         let system = Self {
             inner: Arc::new(Inner {
@@ -140,12 +152,14 @@ impl System {
                 shared,
                 registries,
                 root,
-                sweeping: std::sync::Mutex::new(sweeping),
+                sweeping,
                 passivation: passivation.abort_handle(),
+                following: tokio::spawn(tenure.follow(served)).abort_handle(),
             }),
         };
         let inner = &system.inner;
-        resume_unfinished(&inner.shared, &inner.registries, None).await?;
+        let partitions = served.partitions();
+        resume_unfinished(&inner.shared, &inner.registries, partitions, None).await?;
         Ok(system)
     }
 
@@ -158,9 +172,17 @@ impl System {
         actor: &ActorContext,
         conversation: &ConversationId,
     ) -> Result<(), PostError> {
+        self.here(actor)?;
+        let of = actor;
         let actor = Box::new(actor.clone());
-        self.ask(conversation, &actor.clone(), |reply| ConversationMessage::Open(actor, reply))
-            .await?
+        let opened = self
+            .ask(conversation, &actor.clone(), |reply| ConversationMessage::Open(actor, reply))
+            .await;
+        match opened {
+            Ok(Ok(())) => Ok(()),
+            // Lost meanwhile, it is the next owner's to open.
+            Ok(Err(error)) | Err(error) => self.here(of).and(Err(error)),
+        }
     }
 
     /// Posts a turn and waits for its answer. The same turn id with the same content is answered with the
@@ -175,6 +197,7 @@ impl System {
         turn: &TurnId,
         input: TurnInput,
     ) -> Result<Arc<AssistantTurn>, PostError> {
+        self.here(actor)?;
         let permit = self.inner.in_flight.clone().try_acquire_owned();
         let _in_flight = permit.map_err(|_| PostError::Overloaded)?;
         let is_repeated = self.is_repeated(actor, conversation, turn, &input).await?;
@@ -185,12 +208,33 @@ impl System {
             let message = |reply| ConversationMessage::Post(posted, reply);
             match self.ask(conversation, actor, message).await {
                 Ok(answer) => return answer,
-                // The actor rested or died with the turn in its mailbox: the next one takes it.
-                Err(PostError::Unavailable { .. }) if !self.inner.in_flight.is_closed() => {}
+                // The actor rested or died with the turn in its mailbox: the next one takes it, here or elsewhere.
+                Err(PostError::Unavailable { .. }) if !self.inner.in_flight.is_closed() => {
+                    self.here(actor)?;
+                }
                 Err(error) => return Err(error),
             }
         }
         Err(PostError::unavailable("the conversation is being restarted"))
+    }
+
+    /// Whether an account's partition is served here.
+    fn here(&self, actor: &ActorContext) -> Result<(), PostError> {
+        if self.serves(&actor.account) { Ok(()) } else { Err(PostError::NotHere) }
+    }
+
+    /// Whether this process takes work for an account; otherwise [`System::owner`] says where to go.
+    #[must_use]
+    pub fn serves(&self, account: &AccountId) -> bool {
+        self.inner.shared.serves(account)
+    }
+
+    /// Which process takes work for an account at this moment, where there is one.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the ledger cannot be asked.
+    pub async fn owner(&self, account: &AccountId) -> Result<Option<Owner>, ReadError> {
+        self.inner.shared.ledger.owner(PartitionId::of(account)).await
     }
 
     /// Whether a turn that needs more than words to be admitted was accepted before. Then it was admitted once, and
@@ -308,6 +352,7 @@ impl System {
         actor: &ActorContext,
         conversation: &ConversationId,
     ) -> Result<Vec<InteractionView>, PostError> {
+        self.here(actor)?;
         let holds: Option<ConversationHolds> =
             self.ask(conversation, actor, ConversationMessage::Describe).await?;
         let ConversationHolds { touched, choices } = holds.ok_or(PostError::NotFound)?;
@@ -337,6 +382,7 @@ impl System {
         conversation: &ConversationId,
         case: &CaseRef,
     ) -> Result<WorkflowView, PostError> {
+        self.here(actor)?;
         let registry = self.inner.shared.engine.registry();
         let workflow = registry.get(&case.workflow).ok_or(PostError::NotFound)?;
         if !self.admits(actor, conversation, case, InteractionStatus::Invalidated).await? {
@@ -373,16 +419,14 @@ impl System {
         inner.in_flight.close();
         inner.passivation.abort();
         let patience = inner.shared.limits.shutdown;
-        if tokio::time::timeout(patience, inner.registries.conversations.finish()).await.is_err() {
+        let finished = inner.registries.conversations.finish(|_| true);
+        if tokio::time::timeout(patience, finished).await.is_err() {
             tracing::warn!("some turns were left unfinished; the next start resumes them");
         }
-        let sweeping = match inner.sweeping.lock() {
-            Ok(mut sweeping) => std::mem::take(&mut *sweeping),
-            Err(_) => Vec::new(),
-        };
-        for sweeping in sweeping {
+        for sweeping in inner.sweeping.iter() {
             sweeping.stop(patience).await;
         }
+        inner.following.abort();
         let closed = async {
             inner.registries.conversations.close().await;
             inner.registries.cases.close().await;
@@ -435,8 +479,10 @@ fn registries(shared: &Arc<Shared>, root: &Root, ids: &IdSource) -> Registries {
             crate::case::spawn(key, generation, shared, registry, root)
         },
         || crate::case::CaseMessage::RestIfIdle,
+        serves(shared),
         ids.clone(),
     );
+    let serves = serves(shared);
     let (shared, root, to_cases) = (shared.clone(), root.clone(), cases.clone());
     let conversations = Registry::new(
         move |registry, key, generation| {
@@ -445,9 +491,16 @@ fn registries(shared: &Arc<Shared>, root: &Root, ids: &IdSource) -> Registries {
             crate::conversation::spawn(key, generation, shared, registries, root)
         },
         || ConversationMessage::Resume,
+        serves,
         ids.clone(),
     );
     Registries { conversations, cases }
+}
+
+/// Whether a record's account is served here.
+fn serves<K>(shared: &Arc<Shared>) -> impl Fn(&(AccountId, K)) -> bool + Send + Sync + 'static {
+    let shared = shared.clone();
+    move |(account, _)| shared.serves(account)
 }
 
 /// Asks idle actors to rest, and wakes conversations whose turns were forgotten, again and again.
@@ -461,19 +514,23 @@ async fn passivate(shared: Arc<Shared>, registries: Registries) {
         registries.cases.ask_idle(since, || crate::case::CaseMessage::RestIfIdle);
         let forgotten = i64::try_from(shared.limits.turn_forgotten.as_micros()).unwrap_or(i64::MAX);
         let forgotten = Timestamp::from_micros(now.saturating_sub(forgotten));
-        if let Err(error) = resume_unfinished(&shared, &registries, Some(forgotten)).await {
+        let served = shared.served.partitions();
+        let resumed = resume_unfinished(&shared, &registries, served, Some(forgotten)).await;
+        if let Err(error) = resumed {
             tracing::warn!(%error, "unfinished turns could not be looked for");
         }
     }
 }
 
-/// Wakes every conversation that has an unfinished turn; where a moment is given, one that arrived before it.
-async fn resume_unfinished(
+/// Wakes every conversation of these partitions that has an unfinished turn; where a moment is given, one that
+/// arrived before it.
+pub(crate) async fn resume_unfinished(
     shared: &Shared,
     registries: &Registries,
+    partitions: PartitionSet,
     arrived_by: Option<Timestamp>,
 ) -> Result<(), ReadError> {
-    let mut query = MarkQuery { due_by: arrived_by, ..MarkQuery::of(MarkKind::Turn) };
+    let mut query = MarkQuery { partitions, due_by: arrived_by, ..MarkQuery::of(MarkKind::Turn) };
     loop {
         let page = shared.ledger.marks(query.clone()).await?;
         query.after = page.last().map(|last| (last.account.clone(), last.key.clone()));

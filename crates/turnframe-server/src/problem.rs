@@ -92,6 +92,8 @@ problems! {
         "Send a value only where the option has max_chars, no longer than that and without NUL. Nothing was written.";
     OVERLOADED = TOO_MANY_REQUESTS "overloaded", "Too much is waiting",
         "Send the same request again after the time in Retry-After. Nothing was written.";
+    NOT_HERE = SERVICE_UNAVAILABLE "not_here", "Another process takes work for this account",
+        "The account is changing hands. Send the same request again after the time in Retry-After: a turn with the same id and content is carried out once, however often it is sent.";
     UNAVAILABLE = SERVICE_UNAVAILABLE "unavailable", "The system is unavailable",
         "Send the same turn id with the same content again after the time in Retry-After: it is carried out once, however often it is sent.";
 }
@@ -170,6 +172,7 @@ impl From<PostError> for Problem {
             PostError::WrongRevision => Self::WRONG_REVISION,
             PostError::WrongValue => Self::WRONG_VALUE,
             PostError::Overloaded => Self::OVERLOADED,
+            PostError::NotHere => Self::NOT_HERE,
             // What is new there is unavailable here until it is given a problem of its own.
             PostError::Unavailable { .. } | _ => Self::unavailable(&error),
         }
@@ -229,6 +232,7 @@ mod tests {
             PostError::WrongRevision,
             PostError::WrongValue,
             PostError::Overloaded,
+            PostError::NotHere,
             PostError::Unavailable { reason },
         ] {
             let code = error.code();

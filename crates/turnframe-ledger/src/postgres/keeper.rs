@@ -83,8 +83,8 @@ impl Keeper {
             let taken = self.take(&mut connection, share - mine.len()).await?;
             self.shared.ownership.hold(mine.union(taken));
         } else {
-            self.shared.ownership.hold(mine.without(surplus));
-            self.shared.ownership.vacancy(surplus, self.node.handover).await;
+            self.shared.ownership.hold(mine);
+            self.shared.ownership.hand_over(surplus, self.node.handover).await;
             self.give_up(&mut connection, surplus).await?;
         }
         self.connection = Some(connection);

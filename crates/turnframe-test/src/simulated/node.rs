@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use tokio::sync::watch;
+use tokio::sync::{RwLock, watch};
 use tokio::task::AbortHandle;
 use turnframe_core::id::AccountId;
+use turnframe_ledger::admission::Intake;
 use turnframe_ledger::ledger::LedgerStatistics;
 use turnframe_ledger::stream::PARTITIONS;
 use turnframe_ledger::{
@@ -20,34 +21,32 @@ use super::lease::{Epochs, NodeId};
 use super::pulse::Pulse;
 use crate::fault::CrashSwitch;
 
+const CLOSED: &str = "the ledger was closed";
+
 /// What a process knows of itself: shared by its ledger, and by the task that keeps its leases.
 pub(super) struct Node {
     pub(super) id: NodeId,
-    pub(super) address: String,
     pub(super) database: Arc<Database>,
     pub(super) ownership: Ownership,
     pub(super) pulse: Pulse,
     epochs: Mutex<Arc<Epochs>>,
     hints: Vec<watch::Sender<Position>>,
     statistics: Mutex<LedgerStatistics>,
+    /// Read by every append for as long as it runs; set once none runs any more.
+    is_closed: RwLock<bool>,
 }
 
 impl Node {
-    pub(super) fn new(
-        id: NodeId,
-        address: &str,
-        database: Arc<Database>,
-        switch: CrashSwitch,
-    ) -> Self {
+    pub(super) fn new(id: NodeId, database: Arc<Database>, switch: CrashSwitch) -> Self {
         Self {
             id,
-            address: address.to_owned(),
             database,
             ownership: Ownership::none(),
             pulse: Pulse::new(switch),
             epochs: Mutex::default(),
             hints: (0..PARTITIONS).map(|_| watch::Sender::new(Position::START)).collect(),
             statistics: Mutex::default(),
+            is_closed: RwLock::default(),
         }
     }
 
@@ -103,10 +102,14 @@ impl Node {
         look: impl Future<Output = Result<T, ReadError>>,
     ) -> Result<T, ReadError> {
         let look = async {
+            if *self.is_closed.read().await {
+                return Err(ReadError::Unavailable { reason: CLOSED.to_owned() });
+            }
             let faults = self.database.faults();
             let mut draw = self.database.draw(self.id, call, about);
             pass(draw.within(faults.latency_max)).await;
             let answer = if draw.happens(faults.unreadable) {
+                self.database.note(|it| it.unreadable += 1);
                 Err(ReadError::Unavailable { reason: "the connection broke".to_owned() })
             } else {
                 look.await
@@ -130,7 +133,7 @@ pub struct SimulatedLedger {
 
 impl fmt::Debug for SimulatedLedger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let held = *self.node.ownership.held().borrow();
+        let held = self.node.ownership.held().borrow().partitions();
         f.debug_struct("SimulatedLedger").field("node", &self.node.id).field("held", &held).finish()
     }
 }
@@ -183,7 +186,7 @@ impl SimulatedLedger {
     pub async fn holding(&self, partitions: PartitionSet) {
         let mut held = self.node.ownership.held();
         // The sender lives in `self`.
-        let _ = held.wait_for(|held| partitions.without(*held).is_empty()).await;
+        let _ = held.wait_for(|held| partitions.without(held.partitions()).is_empty()).await;
     }
 }
 
@@ -193,8 +196,13 @@ impl EventLedger for SimulatedLedger {
         let (node, database) = (&self.node, &self.node.database);
         let appends = batch.len();
         let sent = async {
+            let is_closed = node.is_closed.read().await;
             let writer = node.writer();
             let asked_under = writer.epochs.clone();
+            if *is_closed {
+                let closed = AppendError::Unavailable { reason: CLOSED.to_owned() };
+                return (Intake::new(&batch).withdraw(&closed), asked_under);
+            }
             let first = batch.first().and_then(|append| append.entries.first());
             let first = first.map(|entry| entry.id.to_string()).unwrap_or_default();
             let mut draw = database.draw(node.id, "append", &[first.as_bytes()]);
@@ -287,6 +295,20 @@ impl EventLedger for SimulatedLedger {
             Ok(known.map(|(id, address)| Owner { address, is_here: id == self.node.id }))
         };
         self.node.read("owner", &about, look).await
+    }
+
+    async fn close(&self) {
+        let node = &self.node;
+        node.ownership.hold(PartitionSet::NONE);
+        let closing = async {
+            let mut is_closed = node.is_closed.write().await;
+            self.keeper.abort();
+            if !std::mem::replace(&mut *is_closed, true) {
+                // Where this is lost, the leases run out.
+                let _ = keeper::resign(node).await;
+            }
+        };
+        node.pulse.switch().alive(closing).await;
     }
 
     fn statistics(&self) -> LedgerStatistics {
