@@ -27,7 +27,8 @@ const RANKS: [(&str, u8); 12] = [
 /// Libraries and the crates that may use them. Beyond these each would leak: SQL above the ledger, HTTP below the
 /// server, an actor framework into decisions.
 const OWNERS: [(&[&str], &[&str]); 3] = [
-    (&["sqlx"], &["turnframe-ledger"]),
+    // The test kit makes and drops databases of a throwaway server.
+    (&["sqlx"], &["turnframe-ledger", "turnframe-test"]),
     // The sample domain holds an airline of its own, which is reached over HTTP.
     (
         &["axum", "http", "hyper", "reqwest", "tower"],

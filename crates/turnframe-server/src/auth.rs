@@ -107,10 +107,17 @@ impl FromRequestParts<Arc<App>> for Authenticated {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
-        let secret = bearer(&parts.headers).ok_or(Problem::UNAUTHENTICATED)?;
-        let actor = app.tokens.find(secret).ok_or(Problem::UNAUTHENTICATED)?;
-        let locale = language(&parts.headers).unwrap_or_else(|| actor.locale.clone());
-        Ok(Self(ActorContext { locale, ..actor.clone() }))
+        app.authenticate(&parts.headers)
+    }
+}
+
+impl App {
+    /// Who speaks, by the headers of a request.
+    pub(crate) fn authenticate(&self, headers: &HeaderMap) -> Result<Authenticated, Problem> {
+        let secret = bearer(headers).ok_or(Problem::UNAUTHENTICATED)?;
+        let actor = self.tokens.find(secret).ok_or(Problem::UNAUTHENTICATED)?;
+        let locale = language(headers).unwrap_or_else(|| actor.locale.clone());
+        Ok(Authenticated(ActorContext { locale, ..actor.clone() }))
     }
 }
 

@@ -90,6 +90,17 @@ fn id<T: std::str::FromStr<Err = IdError>>(text: String) -> Result<T, Problem> {
     text.parse().map_err(|_| Problem::INVALID_ID)
 }
 
+/// The body of a request, within its limits of size and time.
+pub(crate) async fn arriving(request: Request, app: &Arc<App>) -> Result<Bytes, Problem> {
+    let arriving = Bytes::from_request(request, app);
+    let arrived = tokio::time::timeout(app.limits.body_wait, arriving).await;
+    let body = arrived.map_err(|_| Problem::BODY_TIMEOUT)?;
+    body.map_err(|rejection| match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => Problem::BODY_TOO_LARGE,
+        _ => Problem::MALFORMED_JSON,
+    })
+}
+
 /// A JSON body.
 pub(crate) struct JsonBody<T>(pub(crate) T);
 
@@ -100,14 +111,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for JsonBody<T> {
         if !is_json(request.headers()) {
             return Err(Problem::UNSUPPORTED_MEDIA_TYPE);
         }
-        let arriving = Bytes::from_request(request, app);
-        let arrived = tokio::time::timeout(app.limits.body_wait, arriving).await;
-        let body = arrived.map_err(|_| Problem::BODY_TIMEOUT)?;
-        let body = body.map_err(|rejection| match rejection.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => Problem::BODY_TOO_LARGE,
-            _ => Problem::MALFORMED_JSON,
-        })?;
-        parse(&body).map(Self)
+        parse(&arriving(request, app).await?).map(Self)
     }
 }
 

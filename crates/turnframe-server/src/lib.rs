@@ -18,6 +18,7 @@
 
 mod auth;
 mod body;
+mod forward;
 mod limits;
 mod log;
 mod problem;

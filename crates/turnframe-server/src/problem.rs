@@ -18,6 +18,10 @@ const RETRY_OVERLOADED: Duration = Duration::from_secs(1);
 /// When to ask again where the ledger is away.
 const RETRY_UNAVAILABLE: Duration = Duration::from_secs(2);
 
+/// On a response that says [`Problem::NOT_HERE`]: whoever sends requests on may do so.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct IsElsewhere;
+
 /// Why a request was not served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -184,6 +188,10 @@ impl IntoResponse for Problem {
         let mut response = (self.status, axum::Json(self.document())).into_response();
         let mut set = |name: HeaderName, value| drop(response.headers_mut().insert(name, value));
         set(header::CONTENT_TYPE, PROBLEM_JSON);
+        if self.code == Self::NOT_HERE.code {
+            let _ = response.extensions_mut().insert(IsElsewhere);
+        }
+        let mut set = |name: HeaderName, value| drop(response.headers_mut().insert(name, value));
         if let Some(after) = self.retry_after {
             set(header::RETRY_AFTER, HeaderValue::from(after.as_secs()));
         }

@@ -17,6 +17,7 @@ use turnframe_actors::System;
 use turnframe_core::id::ConversationId;
 
 use crate::auth::Tokens;
+use crate::forward::{self, Owners};
 use crate::limits::ServerLimits;
 use crate::log;
 use crate::problem::Problem;
@@ -26,6 +27,7 @@ pub(crate) struct App {
     pub(crate) system: System,
     pub(crate) tokens: Tokens,
     pub(crate) limits: ServerLimits,
+    pub(crate) owners: Owners,
     /// One permit per live stream.
     streams: Arc<Semaphore>,
     /// Says when live streams have to end.
@@ -40,7 +42,8 @@ impl App {
         closing: watch::Receiver<bool>,
     ) -> Arc<Self> {
         let streams = Arc::new(Semaphore::new(limits.streams_max));
-        Arc::new(Self { system, tokens, limits, streams, closing })
+        let owners = Owners::new(limits.turn_wait);
+        Arc::new(Self { system, tokens, limits, owners, streams, closing })
     }
 }
 
@@ -60,8 +63,10 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
     Router::new()
         .route("/v1/conversations", post(conversation::open))
         .route("/v1/conversations/{id}/turns", post(turn::post))
-        .route("/v1/conversations/{id}/transcript", get(conversation::transcript))
         .route("/v1/conversations/{id}/cards", get(conversation::cards))
+        // Those above ask actors, and actors live where their account's partition is owned.
+        .route_layer(axum::middleware::from_fn_with_state(app.clone(), forward::to_owner))
+        .route("/v1/conversations/{id}/transcript", get(conversation::transcript))
         .route("/v1/conversations/{id}/events", get(events::follow))
         .route("/healthz", get(health::check))
         .route("/problems/{code}", get(problem))
