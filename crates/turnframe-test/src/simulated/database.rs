@@ -1,7 +1,6 @@
 //! The shared truth: entries, leases, and what befalls transactions on their way.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use turnframe_ledger::memory::MemoryLedger;
 use turnframe_ledger::{Append, AppendError, EventLedger, PartitionId, Position};
 
 use super::chance::{Chance, Draw};
-use super::faults::{Fate, Faults};
+use super::faults::{Fate, Faults, Struck};
 use super::lease::{Epochs, LeaseTerms, Leases, NodeId};
 use super::node::{Node, SimulatedLedger};
 use crate::fault::CrashSwitch;
@@ -47,9 +46,10 @@ impl SimulatedDatabase {
             leases: Mutex::new(Leases::new(terms, Instant::now())),
             terms,
             nodes: Mutex::default(),
-            nodes_ever: AtomicU64::new(0),
+            addresses: Mutex::default(),
             chance: Chance::new(seed),
             faults: Mutex::new(faults),
+            struck: Mutex::default(),
         }))
     }
 
@@ -58,12 +58,19 @@ impl SimulatedDatabase {
         *locked(&self.0.faults) = faults;
     }
 
+    /// What has gone wrong so far, and how often: a run in which nothing did shows nothing.
+    #[must_use]
+    pub fn struck(&self) -> Struck {
+        *locked(&self.0.struck)
+    }
+
     /// A process's ledger on this database, with an address that it advertises. It owns nothing yet, and sets out
-    /// to own its share. Everything of the process ends with the switch. Asked for within a runtime.
+    /// to own its share; an earlier process at this address cannot be running if this one is, so that its leases end.
+    /// Everything of the process ends with the switch. Asked for within a runtime.
     #[must_use]
     pub fn node(&self, address: &str, switch: CrashSwitch) -> SimulatedLedger {
-        let id = self.0.nodes_ever.fetch_add(1, Ordering::Relaxed) + 1;
-        let node = Arc::new(Node::new(id, address, self.0.clone(), switch));
+        let id = self.0.enlist(address);
+        let node = Arc::new(Node::new(id, self.0.clone(), switch));
         let mut nodes = locked(&self.0.nodes);
         nodes.retain(|node| node.strong_count() > 0);
         nodes.push(Arc::downgrade(&node));
@@ -84,9 +91,11 @@ pub(super) struct Database {
     leases: Mutex<Leases>,
     pub(super) terms: LeaseTerms,
     nodes: Mutex<Vec<Weak<Node>>>,
-    nodes_ever: AtomicU64,
+    /// Of every node that there ever was; the n-th is that of node n + 1.
+    addresses: Mutex<Vec<String>>,
     chance: Chance,
     faults: Mutex<Faults>,
+    struck: Mutex<Struck>,
 }
 
 /// Who writes: a transaction is judged by the epochs that its sender knew when it was sent.
@@ -113,11 +122,22 @@ impl Database {
         locked(&self.leases)
     }
 
-    /// What an address answers to, where the node lives.
+    pub(super) fn note(&self, strike: impl FnOnce(&mut Struck)) {
+        strike(&mut locked(&self.struck));
+    }
+
+    /// Gives a process a name of its own, and ends the leases of those before it at its address.
+    fn enlist(&self, address: &str) -> NodeId {
+        let mut addresses = locked(&self.addresses);
+        let before = (1..).zip(addresses.iter()).filter(|(_, other)| *other == address);
+        self.leases().end(before.map(|(id, _)| id), Instant::now());
+        addresses.push(address.to_owned());
+        addresses.len() as NodeId
+    }
+
     pub(super) fn address_of(&self, id: NodeId) -> Option<String> {
-        let nodes = locked(&self.nodes);
-        let mut live = nodes.iter().filter_map(Weak::upgrade);
-        live.find(|node| node.id == id).map(|node| node.address.clone())
+        let index = usize::try_from(id).ok()?.checked_sub(1)?;
+        locked(&self.addresses).get(index).cloned()
     }
 
     /// Carries a batch out, in one transaction or torn into two, each with a fate of its own.
@@ -129,6 +149,7 @@ impl Database {
     ) -> Vec<Answer> {
         let faults = self.faults();
         let rest = faults.tear(&mut draw, batch.len()).map(|at| batch.split_off(at));
+        self.note(|it| it.torn += u64::from(rest.is_some()));
         let mut answers = self.transact(&writer, batch, faults.fate(&mut draw)).await;
         if let Some(rest) = rest {
             answers.extend(self.transact(&writer, rest, faults.fate(&mut draw)).await);
@@ -144,12 +165,15 @@ impl Database {
     ) -> Vec<Answer> {
         match fate {
             Fate::Refused => {
+                self.note(|it| it.refused += 1);
                 let reason = "no connection".to_owned();
                 Intake::new(&batch).withdraw(&AppendError::Unavailable { reason })
             }
             Fate::Commits { takes, is_acknowledged } => {
                 pass(takes).await;
+                self.note(|it| it.slow += u64::from(!takes.is_zero()));
                 let answers = self.commit(writer, batch);
+                self.note(|it| it.lost_acks += u64::from(!is_acknowledged));
                 if is_acknowledged { answers } else { answers.into_iter().map(untold).collect() }
             }
             Fate::Late { lands_after } => {
@@ -159,7 +183,11 @@ impl Database {
                     tokio::spawn(async move {
                         pass(lands_after).await;
                         // Nobody listens any more.
-                        database.commit(&writer, batch);
+                        let answers = database.commit(&writer, batch);
+                        database.note(|it| match answers.iter().any(Result::is_ok) {
+                            true => it.landed_late += 1,
+                            false => it.came_too_late += 1,
+                        });
                     });
                 }
                 told
@@ -184,6 +212,7 @@ impl Database {
         let written = self.ledger.append(open).now_or_never().unwrap_or_default();
         drop(leases);
         self.tell(writer, &written);
+        self.note(|it| it.fenced += fences.iter().flatten().count() as u64);
         let mut written = written.into_iter();
         let answer = |fence| match fence {
             Some(partition) => Err(AppendError::Fenced { partition }),
@@ -206,7 +235,9 @@ impl Database {
             let at = [appended.partition.number().to_be_bytes().as_slice(), &head.0.to_be_bytes()]
                 .concat();
             for node in &nodes {
-                if !self.draw(node.id, "hint", &[&at]).happens(hint_lost) {
+                if self.draw(node.id, "hint", &[&at]).happens(hint_lost) {
+                    self.note(|it| it.hints_lost += 1);
+                } else {
                     node.hint(appended.partition, head);
                 }
             }

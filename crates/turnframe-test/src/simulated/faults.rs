@@ -81,8 +81,8 @@ impl Faults {
             lost_ack: 0.05,
             late: 0.04,
             never: 0.3,
-            late_max: Duration::from_secs(2),
-            torn: 0.3,
+            late_max: Duration::from_millis(300),
+            torn: 0.8,
             slow: 0.1,
             slow_max: Duration::from_secs(1),
             unreadable: 0.04,
@@ -109,6 +109,31 @@ impl Faults {
     pub(super) fn tear(&self, draw: &mut Draw, appends: usize) -> Option<usize> {
         (appends > 1 && draw.happens(self.torn)).then(|| 1 + draw.below(appends - 1))
     }
+}
+
+/// How often what went wrong.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Struck {
+    /// Transactions that were refused before their commit.
+    pub refused: u64,
+    /// Commits whose acknowledgement got lost.
+    pub lost_acks: u64,
+    /// Commits that came after their sender was told that nobody knows.
+    pub landed_late: u64,
+    /// Those of which nothing was written: somebody else was faster, or the epoch was another one.
+    pub came_too_late: u64,
+    /// Batches that were torn.
+    pub torn: u64,
+    /// Commits that took long.
+    pub slow: u64,
+    /// Reads that failed.
+    pub unreadable: u64,
+    /// Hints that got lost.
+    pub hints_lost: u64,
+    /// Requests for leases that were lost.
+    pub leases_unanswered: u64,
+    /// Appends that were fenced.
+    pub fenced: u64,
 }
 
 /// What becomes of a transaction.

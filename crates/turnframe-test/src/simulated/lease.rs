@@ -81,6 +81,15 @@ impl Leases {
         Renewed { owned, share: usize::from(PARTITIONS).div_ceil(self.nodes.len().max(1)) }
     }
 
+    /// Nodes are gone for good: what they own is free. Their epochs stay good until somebody takes it.
+    pub(super) fn end(&mut self, gone: impl IntoIterator<Item = NodeId>, now: Instant) {
+        for node in gone {
+            self.nodes.remove(&node);
+            let owned = self.partitions.values_mut().filter(|lease| lease.owner == Some(node));
+            owned.for_each(|lease| lease.until = lease.until.min(now));
+        }
+    }
+
     /// A node gives up partitions that are its own. Their epoch stays: who comes next raises it.
     pub(super) fn release(&mut self, node: NodeId, partitions: PartitionSet) {
         for partition in partitions.iter() {
@@ -174,6 +183,18 @@ mod tests {
         let again = leases.take(ONE, 64, now);
         assert_eq!(again, Epochs::from([(partition(3), 3)]));
         assert!(!leases.admits(ONE, &of_one, partition(3)), "the epoch is another one by now");
+    }
+
+    #[test]
+    fn what_a_node_owned_that_is_gone_for_good_is_free_at_once_and_fenced_when_it_is_taken() {
+        let (mut leases, now) = leases();
+        leases.renew(ONE, now);
+        let of_one = leases.take(ONE, 64, now);
+        leases.end([ONE], now);
+        assert!(leases.admits(ONE, &of_one, partition(0)), "what it had sent may land");
+        assert_eq!(leases.renew(TWO, now).share, 64);
+        assert_eq!(leases.take(TWO, 64, now).len(), 64);
+        assert!(!leases.admits(ONE, &of_one, partition(0)));
     }
 
     #[test]

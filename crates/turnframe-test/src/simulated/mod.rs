@@ -42,10 +42,12 @@ mod keeper;
 mod lease;
 mod node;
 mod pulse;
+mod signal;
 
 pub use chance::{Chance, Draw};
 pub use clock::SimulatedClock;
 pub use database::SimulatedDatabase;
-pub use faults::Faults;
+pub use faults::{Faults, Struck};
 pub use lease::LeaseTerms;
 pub use node::SimulatedLedger;
+pub use signal::Signal;

@@ -1,19 +1,18 @@
 //! Whether a process runs, stands still, or is dead.
 
-use tokio::sync::watch;
-
+use super::signal::Signal;
 use crate::fault::CrashSwitch;
 
 /// The state of one process, which everything that it has to do with the outside world goes through.
 #[derive(Debug)]
 pub(super) struct Pulse {
     switch: CrashSwitch,
-    stopped: watch::Sender<bool>,
+    is_stopped: Signal<bool>,
 }
 
 impl Pulse {
     pub(super) fn new(switch: CrashSwitch) -> Self {
-        Self { switch, stopped: watch::Sender::new(false) }
+        Self { switch, is_stopped: Signal::new(false) }
     }
 
     pub(super) fn switch(&self) -> &CrashSwitch {
@@ -21,11 +20,11 @@ impl Pulse {
     }
 
     pub(super) fn stop(&self) {
-        self.stopped.send_replace(true);
+        self.is_stopped.set(true);
     }
 
     pub(super) fn go_on(&self) {
-        self.stopped.send_replace(false);
+        self.is_stopped.set(false);
     }
 
     /// Work that begins while the process runs, and whose outcome it learns while it runs. The dead learn nothing.
@@ -40,9 +39,6 @@ impl Pulse {
     }
 
     async fn running(&self) {
-        if *self.stopped.borrow() {
-            // The sender lives in `self`, so the wait ends with the process going on and not before.
-            let _ = self.stopped.subscribe().wait_for(|stopped| !*stopped).await;
-        }
+        self.is_stopped.until(|is_stopped| (!is_stopped).then_some(())).await;
     }
 }
