@@ -229,6 +229,12 @@ impl System {
         self.inner.shared.serves(account)
     }
 
+    /// The partitions that this process takes work for.
+    #[must_use]
+    pub fn partitions(&self) -> PartitionSet {
+        self.inner.shared.served.partitions()
+    }
+
     /// Which process takes work for an account at this moment, where there is one.
     ///
     /// # Errors

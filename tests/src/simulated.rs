@@ -4,7 +4,8 @@
 //! after another live and die on it, [`client`] are the people who talk to whichever process is up, [`remote`] is
 //! the way to the airline with faults of its own, and [`check`] says what must stand at the end.
 //!
-//! A process is [`Simulation::start`] on a node of the database. Several at once are several nodes.
+//! A process is [`Simulation::start`] on a node of the database. Where several are up at once, they share the
+//! partitions, and each serves the accounts of its own.
 
 pub mod check;
 pub mod client;
@@ -16,17 +17,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime::Builder;
-use tokio::sync::watch;
 use turnframe_actors::{Limits, StartError, System, SystemParts};
+use turnframe_core::id::AccountId;
 use turnframe_core::source::IdSource;
+use turnframe_ledger::EventLedger;
 use turnframe_ledger::snapshot::MemorySnapshots;
-use turnframe_ledger::{EventLedger, PartitionSet};
 use turnframe_runtime::directory::LedgerDirectory;
 use turnframe_runtime::port::{Destination, DestinationProfile, Interpreter, Resending};
 use turnframe_test::fault::CrashSwitch;
 use turnframe_test::script::ScriptedDestination;
 use turnframe_test::simulated::{
-    Chance, Faults, SimulatedClock, SimulatedDatabase, SimulatedLedger,
+    Chance, Faults, Signal, SimulatedClock, SimulatedDatabase, SimulatedLedger,
 };
 use turnframe_test::sources::SeededEntropy;
 
@@ -39,16 +40,32 @@ pub const SEED_VARIABLE: &str = "TURNFRAME_SEED";
 /// What a run is like.
 #[derive(Debug, Clone, Copy)]
 pub struct Scenario {
-    /// The name of the test, for whoever replays a seed.
-    pub name: &'static str,
     /// What goes wrong on the way to the ledger.
     pub faults: Faults,
     /// What goes wrong on the way to the airline.
     pub remote_faults: RemoteFaults,
     /// Whether the airline honours idempotency keys.
     pub resending: Resending,
-    /// How many processes die, at most.
+    /// How many processes are up beside each other.
+    pub processes: usize,
+    /// How many of them die and are followed by another, at most, for each of them.
     pub deaths_max: usize,
+}
+
+impl Scenario {
+    /// What a seed makes of it.
+    #[must_use]
+    pub fn of(seed: u64) -> Self {
+        let mut draw = Chance::new(seed).of("scenario", &[]);
+        let is_calm = draw.happens(0.2);
+        Self {
+            faults: if is_calm { Faults::calm() } else { Faults::rough() },
+            remote_faults: RemoteFaults::rough(),
+            resending: [Resending::IdempotentByKey, Resending::Never][draw.below(2)],
+            processes: 1 + draw.below(2),
+            deaths_max: 3,
+        }
+    }
 }
 
 /// What outlives the processes of a run.
@@ -66,13 +83,15 @@ pub struct Simulation {
     seed: u64,
     clock: Arc<SimulatedClock>,
     interpreter: Arc<dyn Interpreter>,
-    /// The process that is up.
-    up: watch::Sender<Option<Running>>,
+    /// The processes that are up.
+    up: Signal<Vec<Running>>,
 }
 
 /// A process that is up.
 #[derive(Clone)]
 pub struct Running {
+    /// Tells it from every other process of the run.
+    pub number: usize,
     /// Its ledger.
     pub node: Arc<SimulatedLedger>,
     /// Its system.
@@ -82,7 +101,8 @@ pub struct Running {
 impl Simulation {
     /// A run under a seed. Made inside its runtime.
     #[must_use]
-    pub fn new(scenario: Scenario, seed: u64) -> Arc<Self> {
+    pub fn new(seed: u64) -> Arc<Self> {
+        let scenario = Scenario::of(seed);
         let profile =
             DestinationProfile { resending: scenario.resending, ..DestinationProfile::default() };
         let airline = ScriptedDestination::accepting("airline").with_profile(profile);
@@ -95,17 +115,15 @@ impl Simulation {
             seed,
             clock: Arc::default(),
             interpreter: Arc::new(desk::interpreter()),
-            up: watch::Sender::new(None),
+            up: Signal::default(),
         })
     }
 
-    /// A node that owns everything. A process that starts again where the one before ran owns it at once; elsewhere
+    /// A node for a new process. One that starts where an earlier one ran owns what that one did at once; elsewhere
     /// it waits until the leases of that one have run out.
-    pub async fn node(&self, switch: CrashSwitch) -> Arc<SimulatedLedger> {
-        let address = ["http://here", "http://there"][self.chance.of("address", &[]).below(2)];
-        let node = self.database.node(address, switch);
-        node.holding(PartitionSet::ALL).await;
-        Arc::new(node)
+    #[must_use]
+    pub fn node(&self, address: &str, switch: CrashSwitch) -> Arc<SimulatedLedger> {
+        Arc::new(self.database.node(address, switch))
     }
 
     /// Starts a system on a node.
@@ -114,11 +132,11 @@ impl Simulation {
     /// [`StartError`] when the ledger cannot be read.
     pub async fn start(
         &self,
-        life: usize,
+        number: usize,
         node: Arc<SimulatedLedger>,
     ) -> Result<Running, StartError> {
         let ledger: Arc<dyn EventLedger> = node.clone();
-        let entropy = SeededEntropy::new(self.seed.wrapping_mul(1_000).wrapping_add(life as u64));
+        let entropy = SeededEntropy::new(self.seed.wrapping_mul(1_000).wrapping_add(number as u64));
         let way = Remote::new(
             self.airline.clone(),
             node.clone(),
@@ -141,42 +159,90 @@ impl Simulation {
                 ..Limits::default()
             },
         });
-        Ok(Running { node, system: system.await? })
+        Ok(Running { number, node, system: system.await? })
     }
 
-    /// The process that is up, as soon as there is one.
+    /// The processes that are up, as soon as there is one.
+    pub async fn running(&self) -> Vec<Running> {
+        self.up.until(|up| (!up.is_empty()).then(|| up.clone())).await
+    }
+
+    /// The process that serves an account, as soon as there is one.
     ///
     /// # Panics
-    /// Never: the sender lives in `self`.
-    pub async fn running(&self) -> Running {
-        let mut up = self.up.subscribe();
-        let running = up.wait_for(Option::is_some).await.expect("the sender lives");
-        running.clone().expect("it was waited for")
+    /// When nobody does for long.
+    pub async fn serving(&self, account: &AccountId) -> Running {
+        const LOOKS_MAX: usize = 1_000;
+        for _ in 0..LOOKS_MAX {
+            let mut running = self.running().await.into_iter();
+            if let Some(serving) = running.find(|it| it.system.serves(account)) {
+                return serving;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("nobody serves {account}")
+    }
+
+    fn begins(&self, running: Running) {
+        let mut up = self.up.get();
+        up.push(running);
+        self.up.set(up);
+    }
+
+    fn ends(&self, number: usize) {
+        let mut up = self.up.get();
+        up.retain(|running| running.number != number);
+        self.up.set(up);
+    }
+
+    /// What work with a process comes to; nothing, where the process ends first.
+    pub async fn while_up<T>(&self, number: usize, work: impl Future<Output = T>) -> Option<T> {
+        let is_gone = |up: &Vec<Running>| up.iter().all(|it| it.number != number).then_some(());
+        tokio::select! {
+            biased;
+            () = self.up.until(is_gone) => None,
+            outcome = work => Some(outcome),
+        }
     }
 }
 
-/// Runs a scenario under each seed, or under the one that the environment names, each in a runtime of its own whose
-/// clock is paused.
+/// Runs one share of the seeds, or of it the one that the environment names, each in a runtime of its own.
 ///
 /// # Panics
 /// When a run fails, with the command that runs it again.
 pub fn under_seeds<F: Future<Output = ()>>(
-    scenario: Scenario,
-    seeds: impl IntoIterator<Item = u64>,
+    share: Share,
+    test: &str,
     run: impl Fn(Arc<Simulation>) -> F,
 ) {
-    let named = std::env::var(SEED_VARIABLE).ok();
-    let named = named.map(|seed| seed.parse::<u64>().expect("a seed is a number"));
-    let seeds: Vec<u64> = named.map_or_else(|| seeds.into_iter().collect(), |seed| vec![seed]);
-    for seed in seeds {
-        let run = || alone(async { run(Simulation::new(scenario, seed)).await });
+    for seed in share.seeds() {
+        let run = || alone(async { run(Simulation::new(seed)).await });
         if std::panic::catch_unwind(AssertUnwindSafe(run)).is_err() {
-            let name = scenario.name;
             panic!(
-                "seed {seed} failed; again: \
-                 {SEED_VARIABLE}={seed} cargo test -p turnframe-tests --test simulated {name}"
+                "seed {seed} failed; to run it again: \
+                 {SEED_VARIABLE}={seed} cargo test -p turnframe-tests --test simulated {test}"
             );
         }
+    }
+}
+
+/// A share of the seeds, so that several tests run beside each other.
+#[derive(Debug, Clone, Copy)]
+pub struct Share {
+    /// How many seeds there are in all.
+    pub seeds: u64,
+    /// How many shares there are.
+    pub of: u64,
+    /// Which share, from 0: every seed that leaves this remainder.
+    pub number: u64,
+}
+
+impl Share {
+    fn seeds(self) -> Vec<u64> {
+        let named = std::env::var(SEED_VARIABLE).ok();
+        let named = named.map(|seed| seed.parse::<u64>().expect("a seed is a number"));
+        let seeds = named.map_or(0..self.seeds, |seed| seed..seed + 1);
+        seeds.filter(|seed| seed % self.of == self.number).collect()
     }
 }
 

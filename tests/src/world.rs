@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tempfile::TempDir;
+use tokio::sync::OnceCell;
 use turnframe_actors::{Limits, System, SystemParts, TurnInput};
 use turnframe_core::block::ResponseBlock;
 use turnframe_core::context::ActorContext;
@@ -15,6 +17,7 @@ use turnframe_core::registry::WorkflowRegistry;
 use turnframe_core::source::IdSource;
 use turnframe_ledger::memory::MemoryLedger;
 use turnframe_ledger::open::{Opened, open};
+use turnframe_ledger::postgres::NodeOptions;
 use turnframe_ledger::snapshot::{MemorySnapshots, SnapshotStore};
 use turnframe_ledger::{Entry, EntryKind, EventLedger, MarkKind, MarkQuery};
 use turnframe_runtime::directory::LedgerDirectory;
@@ -23,8 +26,10 @@ use turnframe_test::fault::{
     CrashSwitch, DispatchFault, FaultDestination, FaultLedger, FaultPlan, LedgerFault,
 };
 use turnframe_test::literal;
+use turnframe_test::postgres::{self, Database};
 use turnframe_test::script::ScriptedDestination;
 use turnframe_test::sources::{self, ManualClock, SeededEntropy};
+use uuid::Uuid;
 
 use crate::desk;
 pub use crate::process::Process;
@@ -36,16 +41,19 @@ pub enum Backend {
     Memory,
     /// In a file that every process opens anew.
     Sqlite,
+    /// In a database of a real server, which every process opens anew.
+    Postgres,
 }
 
 impl Backend {
-    /// Every backend that needs no server.
-    pub const ALL: [Self; 2] = [Self::Memory, Self::Sqlite];
+    /// Every backend.
+    pub const ALL: [Self; 3] = [Self::Memory, Self::Sqlite, Self::Postgres];
 }
 
 enum Storage {
     Memory(Opened),
     Sqlite(TempDir),
+    Postgres { database: OnceCell<Database>, opened: AtomicU64 },
 }
 
 /// What outlives a process.
@@ -90,6 +98,9 @@ impl World {
                 snapshots: Arc::new(MemorySnapshots::default()),
             }),
             Backend::Sqlite => Storage::Sqlite(TempDir::new().expect("a directory of its own")),
+            Backend::Postgres => {
+                Storage::Postgres { database: OnceCell::new(), opened: AtomicU64::new(0) }
+            }
         };
         Self {
             storage,
@@ -116,6 +127,14 @@ impl World {
                 let path = self.path().expect("a file");
                 open(path.to_str().expect("UTF-8"), None).await.expect("the ledger opens")
             }
+            Storage::Postgres { database, opened } => {
+                let made = || async { postgres::shared().database().await };
+                let url = database.get_or_init(made).await.url();
+                // Every process is another one at the same address: it takes over from the one before at once.
+                let run = Uuid::from_u64_pair(0, opened.fetch_add(1, Ordering::Relaxed));
+                let node = NodeOptions::new(run, "http://127.0.0.1:9");
+                open(&url, Some(node)).await.expect("the ledger opens")
+            }
         };
         let snapshots = self.snapshots.clone().unwrap_or(opened.snapshots);
         Opened { snapshots, ..opened }
@@ -125,7 +144,7 @@ impl World {
     #[must_use]
     pub fn path(&self) -> Option<PathBuf> {
         match &self.storage {
-            Storage::Memory(_) => None,
+            Storage::Memory(_) | Storage::Postgres { .. } => None,
             Storage::Sqlite(directory) => Some(directory.path().join("world.db")),
         }
     }

@@ -1,4 +1,4 @@
-//! Every append boundary of the demo's turns, both sides of each, on memory and SQLite.
+//! Every append boundary of the demo's turns, both sides of each, on memory, SQLite and PostgreSQL.
 
 use std::time::Duration;
 
@@ -7,10 +7,8 @@ use turnframe_tests::desk::{self, ADD_SEAT, HELLO, OPEN, OPEN_SECOND, REBOOK, RE
 use turnframe_tests::matrix::{End, Step, play, same};
 use turnframe_tests::world::{Backend, World};
 
-const BACKENDS: [Backend; 2] = [Backend::Memory, Backend::Sqlite];
-
 fn everywhere(steps: &[Step]) {
-    for backend in BACKENDS {
+    for backend in Backend::ALL {
         play(|| World::desk(backend), steps, same);
     }
 }
@@ -71,7 +69,7 @@ fn a_click_submits_once_and_the_same_click_again_changes_nothing() {
             same(point, clean, crashed);
         }
     };
-    for backend in BACKENDS {
+    for backend in Backend::ALL {
         play(|| World::desk(backend), &steps, compare);
     }
 }
@@ -96,7 +94,7 @@ fn an_answer_that_is_lost_on_the_way_is_unknown_until_the_look_up() {
         assert!(crashed.state.contains("\"status\": \"unknown\""), "after a crash {point}");
         assert!(crashed.state.contains("\"status\": \"submitted\""), "after a crash {point}");
     };
-    for backend in BACKENDS {
+    for backend in Backend::ALL {
         play(make(backend), &steps, compare);
     }
 }

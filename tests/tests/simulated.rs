@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::future::join_all;
 use tokio::time::{Instant, timeout};
 use turnframe_ledger::{
     AppendError, EventLedger, Owner, PartitionId, PartitionSet, ReadError, StreamName, Version,
@@ -12,7 +13,11 @@ use turnframe_ledger::{
 use turnframe_test::fault::CrashSwitch;
 use turnframe_test::ledger::Backend;
 use turnframe_test::ledger::build::{Bench, conversation};
+use turnframe_test::literal;
 use turnframe_test::simulated::{Faults, LeaseTerms, SimulatedDatabase, SimulatedLedger};
+use turnframe_tests::simulated::client::{Client, Door};
+use turnframe_tests::simulated::{Share, Simulation, alone, under_seeds};
+use turnframe_tests::world::actor;
 
 struct Simulated;
 
@@ -31,7 +36,11 @@ turnframe_test::ledger_contract!(mod contract, Simulated);
 
 /// A node that owns everything.
 async fn node_of(database: &SimulatedDatabase) -> SimulatedLedger {
-    let node = database.node("http://one", CrashSwitch::new());
+    node_at(database, "http://one").await
+}
+
+async fn node_at(database: &SimulatedDatabase, address: &str) -> SimulatedLedger {
+    let node = database.node(address, CrashSwitch::new());
     node.holding(PartitionSet::ALL).await;
     node
 }
@@ -111,7 +120,7 @@ async fn a_late_commit_whose_epoch_was_raised_meanwhile_never_lands() {
     assert!(bench.commit_one(bench.append(&stream, 0, 1)).await.is_err());
     node.crash();
     database.set_faults(Faults::none());
-    let successor = Bench::on(Arc::new(node_of(&database).await));
+    let successor = Bench::on(Arc::new(node_at(&database, "http://two").await));
     tokio::time::sleep(Duration::from_secs(1_000)).await;
     assert_eq!(written(&database, &bench, &stream).await, 0);
     successor.commit_one(successor.append(&stream, 0, 1)).await.expect("the stream is empty");
@@ -176,7 +185,8 @@ async fn two_nodes_come_to_share_the_partitions_and_each_is_fenced_from_the_othe
     let two = Arc::new(database.node("http://two", CrashSwitch::new()));
     let terms = LeaseTerms::default();
     tokio::time::sleep(terms.renewal * 2 + terms.patience * 2).await;
-    let (of_one, of_two) = (*one.ownership().held().borrow(), *two.ownership().held().borrow());
+    let held = |node: &SimulatedLedger| node.ownership().held().borrow().partitions();
+    let (of_one, of_two) = (held(&one), held(&two));
     assert_eq!((of_one.len(), of_two.len()), (32, 32));
     assert_eq!(of_one.union(of_two), PartitionSet::ALL);
 
@@ -206,7 +216,7 @@ async fn a_process_that_stood_still_past_its_lease_is_fenced_and_stops_when_it_g
         let (bench, append) = (bench.clone(), bench.append(&conversation("c"), 0, 1));
         tokio::spawn(async move { bench.commit_one(append).await })
     };
-    let successor = node_of(&database).await;
+    let successor = node_at(&database, "http://two").await;
     assert!(successor.ownership().holds(PartitionId::of(&bench.acme)));
     assert!(!stopped.ownership().holds(PartitionId::of(&bench.acme)), "its lease ran out");
     assert!(!waiting.is_finished(), "it stands still");
@@ -214,6 +224,40 @@ async fn a_process_that_stood_still_past_its_lease_is_fenced_and_stops_when_it_g
     stopped.resume();
     assert_eq!(waiting.await.expect("joined"), Err(AppendError::Fenced { partition }));
     assert!(!stopped.ownership().held().borrow().contains(partition));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_successor_at_the_same_address_does_not_wait_and_fences_what_is_still_under_way() {
+    let (database, _, bench) = failing(LATE).await;
+    let stream = conversation("c");
+    assert!(bench.commit_one(bench.append(&stream, 0, 1)).await.is_err());
+    database.set_faults(Faults::none());
+    let start = Instant::now();
+    let _successor = node_of(&database).await;
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    tokio::time::sleep(LATE.late_max).await;
+    assert_eq!(written(&database, &bench, &stream).await, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_is_closed_gives_its_partitions_back_once_its_appends_are_over() {
+    let (database, node, bench) =
+        failing(Faults { slow: 1.0, slow_max: Duration::from_secs(3), ..Faults::none() }).await;
+    let stream = conversation("c");
+    let under_way = {
+        let (bench, append) = (bench.clone(), bench.append(&stream, 0, 1));
+        tokio::spawn(async move { bench.commit_one(append).await })
+    };
+    tokio::task::yield_now().await;
+    node.close().await;
+    assert!(under_way.is_finished());
+    under_way.await.expect("joined").expect("it was under way");
+    let start = Instant::now();
+    let _elsewhere = node_at(&database, "http://two").await;
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    let answer = bench.commit_one(bench.append(&stream, 1, 1)).await;
+    assert!(matches!(answer, Err(AppendError::Unavailable { .. })), "{answer:?}");
+    assert!(node.head(PartitionId::of(&bench.acme)).await.is_err());
 }
 
 #[tokio::test(start_paused = true)]
@@ -231,4 +275,101 @@ async fn the_dead_are_told_nothing_and_what_they_had_sent_may_land() {
     assert!(timeout(long, asked).await.is_err(), "nobody is told");
     assert!(timeout(long, node.head(PartitionId::of(&bench.acme))).await.is_err());
     assert_eq!(written(&database, &bench, &stream).await, 1);
+}
+
+/// Conversations of two accounts, with several clients each; processes that die; then quiet, and what must stand.
+async fn whole_system(simulation: Arc<Simulation>) {
+    with_clients(simulation, 2).await;
+}
+
+async fn with_clients(simulation: Arc<Simulation>, clients_max: usize) {
+    const TURNS_MAX: usize = 4;
+    let mut draw = simulation.chance.of("cast", &[]);
+    let living = tokio::spawn(simulation.clone().live());
+    let mut conversations = Vec::new();
+    for (account, conversation) in [("acme", "c1"), ("demo", "c2")] {
+        let (mut talking, door) = (Vec::new(), Arc::default());
+        for number in 0..1 + draw.below(clients_max) {
+            let client = client(&simulation, account, conversation, number, &door);
+            talking.push(tokio::spawn(client.talk(1 + draw.below(TURNS_MAX), number == 0)));
+        }
+        conversations.push((client(&simulation, account, conversation, 0, &door), talking));
+    }
+    let mut told = Vec::new();
+    for (client, talking) in conversations {
+        let answers = join_all(talking).await.into_iter().map(|it| it.expect("all are answered"));
+        told.push((client, answers.collect::<Vec<_>>()));
+    }
+    simulation.database.set_faults(Faults::none());
+    living.await.expect("the last process is up");
+    simulation.quiet().await;
+    simulation.check_record().await;
+    for (client, answers) in &told {
+        simulation.check_turns(client, answers).await;
+    }
+    let clients: Vec<&Client> = told.iter().map(|(client, _)| client).collect();
+    simulation.check_replay(&clients).await;
+}
+
+fn client(
+    simulation: &Arc<Simulation>,
+    account: &str,
+    conversation: &str,
+    number: usize,
+    door: &Arc<Door>,
+) -> Client {
+    Client {
+        simulation: simulation.clone(),
+        actor: actor(account, "ada"),
+        conversation: literal(conversation),
+        name: format!("client-{number}"),
+        door: door.clone(),
+    }
+}
+
+const SEEDS: u64 = 2_000;
+const SHARES: u64 = 4;
+
+fn share(number: u64, test: &str) {
+    under_seeds(Share { seeds: SEEDS, of: SHARES, number }, test, whole_system);
+}
+
+#[test]
+fn the_whole_system_comes_through_every_fourth_seed_from_0() {
+    share(0, "every_fourth_seed_from_0");
+}
+
+#[test]
+fn the_whole_system_comes_through_every_fourth_seed_from_1() {
+    share(1, "every_fourth_seed_from_1");
+}
+
+#[test]
+fn the_whole_system_comes_through_every_fourth_seed_from_2() {
+    share(2, "every_fourth_seed_from_2");
+}
+
+#[test]
+fn the_whole_system_comes_through_every_fourth_seed_from_3() {
+    share(3, "every_fourth_seed_from_3");
+}
+
+/// Runs a seed, and says what stands on the ledger at the end.
+fn bytes_of(seed: u64) -> String {
+    alone(async move {
+        let simulation = Simulation::new(seed);
+        // Two clients that wait for one actor to start are woken in an order that tokio draws: their turns may then
+        // arrive in another order. With one client in each conversation, nothing is left to chance.
+        with_clients(simulation.clone(), 1).await;
+        simulation.bytes().await
+    })
+}
+
+#[test]
+fn one_seed_is_one_run_to_the_byte_and_another_seed_is_another() {
+    for seed in 0..8 {
+        let bytes = bytes_of(seed);
+        assert!(bytes == bytes_of(seed), "seed {seed} came to two ends");
+        assert!(bytes != bytes_of(seed + 1));
+    }
 }

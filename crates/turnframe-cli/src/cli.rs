@@ -32,6 +32,26 @@ pub(crate) enum Command {
 pub(crate) enum BenchCommand {
     /// Drive whole turns of many conversations at once, and report what was seen; HTTP is left out
     Turns(BenchTurnsArgs),
+    /// Take every figure in one run, and print each beside what is aimed at
+    Report(BenchReportArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct BenchReportArgs {
+    /// The URL of a PostgreSQL server whose user may make databases, which are dropped afterwards. Without one the
+    /// figures of PostgreSQL are left out
+    #[arg(long, value_name = "postgres://…")]
+    pub(crate) postgres: Option<String>,
+    /// Where the files of SQLite lie; the folder of temporary files by default
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) directory: Option<std::path::PathBuf>,
+    /// Do a tenth of the work
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -66,16 +86,6 @@ pub(crate) enum BenchLedger {
     Postgres(String),
 }
 
-impl BenchLedger {
-    pub(crate) const fn name(&self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::Sqlite => "sqlite, synchronous=FULL",
-            Self::Postgres(_) => "postgres, synchronous_commit=on",
-        }
-    }
-}
-
 impl FromStr for BenchLedger {
     type Err = &'static str;
 
@@ -103,6 +113,10 @@ pub(crate) struct ServeArgs {
     /// Where the other processes on the same PostgreSQL ledger reach this one; by default where it listens
     #[arg(long, value_name = "URL")]
     pub(crate) advertise: Option<String>,
+    /// How long the other processes wait before they take over from this one when it does not answer. Longer than
+    /// any pause that it should survive
+    #[arg(long, value_name = "MILLISECONDS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(500..))]
+    pub(crate) lease_ms: u64,
     /// A bearer token and whose it is; may be repeated. Without one a token is made for this run
     #[arg(
         long = "token",

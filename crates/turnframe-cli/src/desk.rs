@@ -23,15 +23,13 @@ pub(crate) struct TravelDesk {
 
 impl TravelDesk {
     /// Starts a desk on a ledger, with an airline at an address or, without one, a simulated airline on this
-    /// machine. Other processes on the same ledger reach this one where it is advertised.
+    /// machine. The node is what other processes on the same ledger see.
     pub(crate) async fn start(
         ledger: &str,
-        advertised: &str,
+        node: NodeOptions,
         airline: Option<&str>,
     ) -> Result<Self, CliError> {
         let failed = |source| CliError::Ledger { address: ledger.to_owned(), source };
-        let ids = sources::ids();
-        let node = NodeOptions::new(ids.uuid(), advertised);
         let opened = open(ledger, Some(node)).await.map_err(failed)?;
         let simulator = match airline {
             Some(_) => None,
@@ -49,7 +47,7 @@ impl TravelDesk {
             interpreter,
             narrator: None,
             destinations: vec![Arc::new(AirlineDestination::new(&airline)?)],
-            ids,
+            ids: sources::ids(),
             limits: Limits::default(),
         };
         let system = System::start(parts).await?;

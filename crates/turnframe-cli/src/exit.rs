@@ -57,9 +57,9 @@ pub(crate) enum CliError {
     /// The demo did not go as its script says.
     #[error("step {step} of the demo did not go as its script says: {reason}")]
     Departed { step: usize, reason: String },
-    /// The load could not be driven.
-    #[error("the load cannot be driven")]
-    Load(#[from] turnframe_bench::load::LoadError),
+    /// Something could not be measured.
+    #[error("the bench cannot be run")]
+    Bench(#[from] turnframe_bench::BenchError),
     /// A name of the program's own is none.
     #[error(transparent)]
     Id(#[from] turnframe_core::id::IdError),
@@ -92,7 +92,7 @@ impl CliError {
             | Self::Turn(_)
             | Self::Read(_)
             | Self::Fold(_)
-            | Self::Load(_)
+            | Self::Bench(_)
             | Self::Id(_) => 1,
         }
     }

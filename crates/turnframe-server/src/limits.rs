@@ -11,6 +11,11 @@ pub struct ServerLimits {
     pub body_wait: Duration,
     /// How long a request waits for its turn's answer before it is told that the turn goes on.
     pub turn_wait: Duration,
+    /// How long a request for an account of another process waits to be served by its owner, while the account changes
+    /// hands: longer than a turn may take.
+    pub owner_wait: Duration,
+    /// How many requests for accounts of other processes may be on their way at once.
+    pub forwards_max: usize,
     /// How many live streams one process serves.
     pub streams_max: usize,
     /// How long a live stream is silent before it says where it stands.
@@ -29,6 +34,8 @@ impl Default for ServerLimits {
             body_max_bytes: 64 * 1024,
             body_wait: Duration::from_secs(10),
             turn_wait: Duration::from_secs(60),
+            owner_wait: Duration::from_secs(65),
+            forwards_max: 4_096,
             streams_max: 1_024,
             keep_alive: Duration::from_secs(15),
             reconnect: Duration::from_secs(1),

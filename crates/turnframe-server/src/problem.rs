@@ -11,6 +11,8 @@ use serde::Serialize;
 use turnframe_actors::PostError;
 use turnframe_core::id::TurnId;
 
+use crate::forward::ELSEWHERE;
+
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
 /// When to ask again where too much is waiting.
@@ -186,12 +188,15 @@ impl From<PostError> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = (self.status, axum::Json(self.document())).into_response();
-        let mut set = |name: HeaderName, value| drop(response.headers_mut().insert(name, value));
-        set(header::CONTENT_TYPE, PROBLEM_JSON);
-        if self.code == Self::NOT_HERE.code {
+        let is_elsewhere = self.code == Self::NOT_HERE.code;
+        if is_elsewhere {
             let _ = response.extensions_mut().insert(IsElsewhere);
         }
         let mut set = |name: HeaderName, value| drop(response.headers_mut().insert(name, value));
+        set(header::CONTENT_TYPE, PROBLEM_JSON);
+        if is_elsewhere {
+            set(ELSEWHERE, HeaderValue::from_static("1"));
+        }
         if let Some(after) = self.retry_after {
             set(header::RETRY_AFTER, HeaderValue::from(after.as_secs()));
         }

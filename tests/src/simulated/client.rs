@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Mutex;
 use tokio::time::timeout;
 use turnframe_actors::{PostError, TurnInput};
 use turnframe_core::block::AssistantTurn;
@@ -22,6 +23,8 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 const BACKOFF: Duration = Duration::from_millis(200);
 /// How long a client waits for an answer before it posts the same turn again, at most.
 const PATIENCE_MAX: Duration = Duration::from_secs(20);
+/// How often a client asks whatever process is up.
+const ASTRAY: f64 = 0.1;
 /// How often a request is repeated before the run counts as stuck.
 const REPEATS_MAX: usize = 1_000;
 
@@ -35,7 +38,16 @@ pub struct Client {
     pub conversation: ConversationId,
     /// Tells the clients of a conversation apart.
     pub name: String,
+    /// The conversation's door, shared by its clients.
+    pub door: Arc<Door>,
 }
+
+/// Where the clients of a conversation knock, one behind the other.
+///
+/// Those who wait for an actor to start are woken in an order that tokio draws anew in every run. Whoever knocks first
+/// waits alone, so that one seed is one run; what comes after that comes at once.
+#[derive(Debug, Default)]
+pub struct Door(Mutex<()>);
 
 /// A turn, and what its client was told.
 #[derive(Debug, Clone)]
@@ -47,11 +59,9 @@ pub struct Told {
 }
 
 impl Client {
-    /// Opens the conversation and posts turns, one after another.
+    /// Posts turns, one after another.
     pub async fn talk(self, turns: usize, opens: bool) -> Vec<Told> {
         let mut draw = self.draw("talk");
-        let (actor, conversation) = (&self.actor, &self.conversation);
-        self.ask(|it| async move { it.system.open_conversation(actor, conversation).await }).await;
         let mut told = Vec::new();
         for number in 0..turns {
             let input = if opens && number == 0 { said(OPEN) } else { self.next(&mut draw).await };
@@ -94,20 +104,39 @@ impl Client {
     ) -> T {
         let mut draw = self.draw("ask");
         for _ in 0..REPEATS_MAX {
-            let running = self.simulation.running().await;
-            let switch = running.node.switch().clone();
+            let running = self.choose(&mut draw).await;
+            let number = running.number;
             let patience = draw.within(PATIENCE_MAX);
-            match switch.until_crash(timeout(patience, request(running))).await {
+            let asked = timeout(patience, async {
+                self.knock(&running).await?;
+                request(running).await
+            });
+            match self.simulation.while_up(number, asked).await {
                 Some(Ok(Ok(answer))) => return answer,
-                Some(Ok(Err(PostError::Unavailable { .. } | PostError::Overloaded))) => {
-                    tokio::time::sleep(BACKOFF).await;
-                }
+                Some(Ok(Err(
+                    PostError::Unavailable { .. } | PostError::Overloaded | PostError::NotHere,
+                ))) => tokio::time::sleep(BACKOFF).await,
                 Some(Ok(Err(error))) => panic!("{} was refused: {error}", self.name),
                 // It died, or nobody waits any longer.
                 None | Some(Err(_)) => tokio::time::sleep(draw.within(BACKOFF)).await,
             }
         }
         panic!("{} is not answered", self.name)
+    }
+
+    /// The process that serves the account, as a proxy would find it, or now and then any.
+    async fn choose(&self, draw: &mut Draw) -> Running {
+        let mut running = self.simulation.running().await;
+        let serving = running.iter().position(|it| it.system.serves(&self.actor.account));
+        let any = draw.below(running.len());
+        let chosen = serving.filter(|_| !draw.happens(ASTRAY)).unwrap_or(any);
+        running.swap_remove(chosen)
+    }
+
+    /// Opens the conversation, where it is not open.
+    async fn knock(&self, running: &Running) -> Result<(), PostError> {
+        let _first = self.door.0.lock().await;
+        running.system.open_conversation(&self.actor, &self.conversation).await
     }
 
     fn draw(&self, what: &str) -> Draw {

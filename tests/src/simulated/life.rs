@@ -3,55 +3,65 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::JoinSet;
 use turnframe_ledger::EventLedger;
 use turnframe_test::fault::CrashSwitch;
 use turnframe_test::simulated::{Draw, SimulatedLedger};
 
 use super::{Running, Simulation};
 
-/// How long a process that will die lives after it owns its partitions, at most.
+/// How long a process that will die lives after it owns something, at most.
 const LIFE_MAX: Duration = Duration::from_secs(5);
 /// How long until somebody starts the next one, at most.
 const DOWN_MAX: Duration = Duration::from_secs(3);
 /// How often a process is stopped for a while before it ends.
 const STANDS_STILL: f64 = 0.3;
 /// For how long, at most: long enough for its leases to run out.
-const STILL_MAX: Duration = Duration::from_secs(15);
+const STILL_MAX: Duration = Duration::from_secs(14);
 /// How often a process that ends is asked to.
 const SHUT_DOWN: f64 = 0.25;
+/// How often the next process starts at another address, and has to wait for the leases of the one before.
+const ELSEWHERE: f64 = 0.5;
 
 impl Simulation {
-    /// Lets processes live and die, and leaves the last one up.
+    /// Lets processes live and die, and leaves the last ones up.
     pub async fn live(self: Arc<Self>) {
-        let deaths = self.chance.of("deaths", &[]).below(self.scenario.deaths_max + 1);
-        let mut life = 0;
-        loop {
-            let mut draw = self.chance.of("life", &[]);
-            let switch = CrashSwitch::new();
-            if life >= deaths {
-                if self.begin(life, switch, None).await {
-                    return;
-                }
-            } else {
-                let death = Death {
-                    after: draw.within(LIFE_MAX),
-                    stands_still: draw.happens(STANDS_STILL).then(|| stillness(&mut draw)),
-                    is_shut_down: draw.happens(SHUT_DOWN),
-                };
-                self.begin(life, switch, Some(death)).await;
-                tokio::time::sleep(draw.within(DOWN_MAX)).await;
+        let mut lanes = JoinSet::new();
+        for lane in 0..self.scenario.processes {
+            lanes.spawn(self.clone().one_after_another(lane));
+        }
+        lanes.join_all().await;
+    }
+
+    async fn one_after_another(self: Arc<Self>, lane: usize) {
+        let about = [lane.to_be_bytes()];
+        let about: [&[u8]; 1] = [&about[0]];
+        let deaths = self.chance.of("deaths", &about).below(self.scenario.deaths_max + 1);
+        for life in 0.. {
+            let mut draw = self.chance.of("life", &about);
+            let number = lane + self.scenario.processes * life;
+            let is_elsewhere = draw.happens(ELSEWHERE);
+            let address = format!("http://process-{}", if is_elsewhere { number } else { lane });
+            let death = (life < deaths).then(|| Death {
+                after: draw.within(LIFE_MAX),
+                stands_still: draw.happens(STANDS_STILL).then(|| stillness(&mut draw)),
+                is_shut_down: draw.happens(SHUT_DOWN),
+            });
+            if self.begin(number, &address, death).await {
+                return;
             }
-            life += 1;
+            tokio::time::sleep(draw.within(DOWN_MAX)).await;
         }
     }
 
     /// Starts a process, and waits for its death where it has one before it. Says whether it is up.
-    async fn begin(&self, life: usize, switch: CrashSwitch, death: Option<Death>) -> bool {
-        let node = self.node(switch.clone()).await;
+    async fn begin(&self, number: usize, address: &str, death: Option<Death>) -> bool {
+        let switch = CrashSwitch::new();
+        let node = self.node(address, switch.clone());
         if let Some(death) = death {
-            tokio::spawn(death.strike(node.clone(), switch.clone()));
+            tokio::spawn(death.strike(node.clone()));
         }
-        let running = match switch.until_crash(self.start(life, node.clone())).await {
+        let running = match switch.until_crash(self.start(number, node.clone())).await {
             Some(Ok(running)) => running,
             // It ends, and another one is started.
             Some(Err(_)) | None => {
@@ -59,25 +69,12 @@ impl Simulation {
                 return false;
             }
         };
-        self.up.send_replace(Some(running.clone()));
+        self.begins(running.clone());
         if let Some(death) = death {
-            self.wait_for(death, &running, &switch).await;
-            self.up.send_replace(None);
+            death.come(running).await;
+            self.ends(number);
         }
         death.is_none()
-    }
-
-    async fn wait_for(&self, death: Death, running: &Running, switch: &CrashSwitch) {
-        if death.is_shut_down {
-            let end = async {
-                tokio::time::sleep(death.after).await;
-                running.system.clone().shutdown().await;
-                running.node.close().await;
-            };
-            switch.until_crash(end).await;
-            running.node.crash();
-        }
-        switch.crashed().await;
     }
 }
 
@@ -95,7 +92,9 @@ struct Death {
 }
 
 impl Death {
-    async fn strike(self, node: Arc<SimulatedLedger>, switch: CrashSwitch) {
+    /// What befalls a process from outside.
+    async fn strike(self, node: Arc<SimulatedLedger>) {
+        owning(&node).await;
         if let Some((after, still)) = self.stands_still {
             tokio::time::sleep(after).await;
             node.pause();
@@ -104,7 +103,30 @@ impl Death {
         }
         if !self.is_shut_down {
             tokio::time::sleep(self.after).await;
-            switch.crash();
+            node.crash();
         }
     }
+
+    /// Waits until the process is no more, and ends it where it is asked to end.
+    async fn come(self, running: Running) {
+        let Running { node, system, .. } = running;
+        if self.is_shut_down {
+            let end = async {
+                owning(&node).await;
+                tokio::time::sleep(self.after).await;
+                system.shutdown().await;
+                node.close().await;
+            };
+            end.await;
+            node.crash();
+        }
+        node.switch().crashed().await;
+    }
+}
+
+/// Waits until a process has something to lose.
+async fn owning(node: &SimulatedLedger) {
+    let mut held = node.ownership().held();
+    // The sender lives in the node.
+    let _ = held.wait_for(|held| !held.partitions().is_empty()).await;
 }

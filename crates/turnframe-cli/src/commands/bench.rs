@@ -1,10 +1,12 @@
-//! `turnframe bench`: whole turns under load, reported as one object.
+//! `turnframe bench`: what the system does under load, reported.
 
-use turnframe_bench::load::{self, Ground, Load};
-use turnframe_ledger::open::open;
-use turnframe_ledger::postgres::{NodeOptions, Throwaway};
+use std::io::{self, Write};
 
-use crate::cli::{BenchCommand, BenchLedger, BenchTurnsArgs};
+use turnframe_bench::load::{self, Load};
+use turnframe_bench::report::{self, Plan};
+use turnframe_bench::{Backend, Ground};
+
+use crate::cli::{BenchCommand, BenchLedger, BenchReportArgs, BenchTurnsArgs};
 use crate::exit::CliError;
 use crate::output::Output;
 use crate::sources;
@@ -13,57 +15,35 @@ use crate::sources;
 pub(crate) async fn run(command: BenchCommand) -> Result<(), CliError> {
     match command {
         BenchCommand::Turns(args) => turns(args).await,
+        BenchCommand::Report(args) => report(args).await,
     }
 }
 
 async fn turns(args: BenchTurnsArgs) -> Result<(), CliError> {
-    // A throwaway file of this run's own: a bench never touches a ledger that somebody keeps.
-    let name = format!("turnframe-bench-{}.db", sources::ids().uuid());
-    let path = args.directory.unwrap_or_else(std::env::temp_dir).join(name);
-    let ids = sources::ids();
-    let mut throwaway = None;
-    let address = match &args.ledger {
-        BenchLedger::Memory => "memory:".to_owned(),
-        BenchLedger::Sqlite => format!("sqlite:{}", path.display()),
-        BenchLedger::Postgres(server) => {
-            let name = format!("turnframe_bench_{}", ids.uuid().simple()).parse()?;
-            let made = Throwaway::create(server, name).await;
-            let failed = |source| CliError::Ledger { address: server.clone(), source };
-            throwaway.insert(made.map_err(|error| failed(error.into()))?).url()
+    let backend = match args.ledger {
+        BenchLedger::Memory => Backend::Memory,
+        BenchLedger::Sqlite => {
+            Backend::Sqlite(args.directory.unwrap_or_else(std::env::temp_dir))
         }
+        BenchLedger::Postgres(server) => Backend::Postgres(server),
     };
-    let node = NodeOptions::new(ids.uuid(), "bench:");
-    let opened = open(&address, Some(node))
-        .await
-        .map_err(|source| CliError::Ledger { address: address.clone(), source })?;
-    let ledger = opened.ledger.clone();
-    let ground = Ground {
-        ledger: (opened.ledger, args.ledger.name().to_owned()),
-        snapshots: opened.snapshots,
-        ids,
-    };
+    let ground = Ground::open(&backend, &sources::ids()).await?;
     let load = Load { conversations: args.conversations, turns: args.turns };
-    let report = load::run(ground, &load).await?;
-    ledger.close().await;
-    remove(&path);
-    if let Some(throwaway) = throwaway {
-        let failed = |source| CliError::Ledger { address, source };
-        throwaway.remove().await.map_err(|error| failed(error.into()))?;
-    }
+    let report = load::run(&ground, &load).await;
+    ground.clear().await?;
+    let report = report?;
     let output = Output { json: args.json };
     output.object(&report)?;
     Ok(output.text(&serde_json::to_string_pretty(&report)?)?)
 }
 
-/// Removes a ledger's files: the file itself and those beside it.
-fn remove(path: &std::path::Path) {
-    let Some((folder, name)) = path.parent().zip(path.file_stem()) else { return };
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    let stem = name.to_string_lossy();
-    for entry in entries.flatten() {
-        if entry.file_name().to_string_lossy().starts_with(stem.as_ref()) {
-            // What cannot be removed is left to whoever cleans the folder of temporary files.
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
+async fn report(args: BenchReportArgs) -> Result<(), CliError> {
+    let directory = args.directory.unwrap_or_else(std::env::temp_dir);
+    let plan = Plan { postgres: args.postgres, directory, quick: args.quick };
+    // With no standard error there is nobody to tell how far it has come.
+    let progress = |what: &str| drop(writeln!(io::stderr().lock(), "measuring: {what}"));
+    let report = report::run(&plan, &sources::ids(), progress).await?;
+    let output = Output { json: args.json };
+    output.object(&report)?;
+    Ok(output.text(&report.to_string())?)
 }

@@ -1,10 +1,13 @@
 //! `turnframe serve`: the travel desk over HTTP, until it is told to stop.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use tokio::net::TcpListener;
 use turnframe_core::canonical::to_hex;
 use turnframe_core::context::ActorContext;
 use turnframe_core::source::IdSource;
+use turnframe_ledger::postgres::NodeOptions;
 use turnframe_server::{ServerLimits, Tokens};
 use turnframe_travel::airline::Behaviour;
 
@@ -12,6 +15,7 @@ use crate::cli::{ServeArgs, TokenArg};
 use crate::desk::TravelDesk;
 use crate::exit::CliError;
 use crate::output::Output;
+use crate::sources;
 
 /// The account and the actor of a token that is made for a run.
 const DEVELOPMENT: (&str, &str) = ("demo", "dev");
@@ -41,7 +45,11 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), CliError> {
     let listener = listener.map_err(|source| CliError::Listen { address: args.listen, source })?;
     let url = format!("http://{}", listener.local_addr()?);
     let advertised = args.advertise.as_deref().unwrap_or(&url);
-    let desk = TravelDesk::start(&args.ledger, advertised, args.airline.as_deref()).await?;
+    let node = NodeOptions {
+        lease: Duration::from_millis(args.lease_ms),
+        ..NodeOptions::new(sources::ids().uuid(), advertised)
+    };
+    let desk = TravelDesk::start(&args.ledger, node, args.airline.as_deref()).await?;
     let ledger = desk.system.ledger().clone();
     if let Some(simulator) = &desk.simulator {
         args.simulate.iter().for_each(|next| simulator.next(Behaviour::from(*next)));

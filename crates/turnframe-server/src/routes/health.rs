@@ -16,6 +16,8 @@ struct Health {
     status: &'static str,
     ledger: &'static str,
     live: LiveActors,
+    /// How many of the ledger's partitions this process takes work for.
+    partitions: usize,
     version: &'static str,
 }
 
@@ -36,8 +38,9 @@ pub(super) async fn check(State(app): State<Arc<App>>) -> Response {
         (StatusCode::SERVICE_UNAVAILABLE, "unavailable", "unreachable")
     };
     let live = LiveActors { conversations, cases };
+    let partitions = app.system.partitions().len();
     let version = env!("CARGO_PKG_VERSION");
-    (code, Json(Health { status, ledger, live, version })).into_response()
+    (code, Json(Health { status, ledger, live, partitions, version })).into_response()
 }
 
 async fn reachable(app: &App) -> bool {

@@ -28,6 +28,8 @@ pub(crate) struct App {
     pub(crate) tokens: Tokens,
     pub(crate) limits: ServerLimits,
     pub(crate) owners: Owners,
+    /// One permit per request that is sent on.
+    pub(crate) forwards: Arc<Semaphore>,
     /// One permit per live stream.
     streams: Arc<Semaphore>,
     /// Says when live streams have to end.
@@ -42,8 +44,9 @@ impl App {
         closing: watch::Receiver<bool>,
     ) -> Arc<Self> {
         let streams = Arc::new(Semaphore::new(limits.streams_max));
+        let forwards = Arc::new(Semaphore::new(limits.forwards_max));
         let owners = Owners::new(limits.turn_wait);
-        Arc::new(Self { system, tokens, limits, owners, streams, closing })
+        Arc::new(Self { system, tokens, limits, owners, forwards, streams, closing })
     }
 }
 

@@ -7,12 +7,14 @@ mod print;
 mod script;
 mod stage;
 
+use turnframe_ledger::postgres::NodeOptions;
 use turnframe_travel::AirlineSimulator;
 
 use crate::cli::DemoArgs;
 use crate::desk::TravelDesk;
 use crate::exit::CliError;
 use crate::output::Output;
+use crate::sources;
 use stage::Stage;
 
 /// Nobody forwards anything to a demo.
@@ -21,7 +23,8 @@ const UNREACHED: &str = "demo:";
 /// Plays the script.
 pub(crate) async fn run(args: DemoArgs) -> Result<(), CliError> {
     let output = Output { json: args.json };
-    let desk = TravelDesk::start(&args.ledger, UNREACHED, None).await?;
+    let node = NodeOptions::new(sources::ids().uuid(), UNREACHED);
+    let desk = TravelDesk::start(&args.ledger, node, None).await?;
     let TravelDesk { system, simulator, .. } = desk;
     let played = match &simulator {
         Some(simulator) => play(Stage::open(system.clone()).await?, simulator, output).await,
