@@ -1,31 +1,20 @@
-//! Drives conversations at once and reports what it saw.
+//! Many conversations at once, each turn after turn, and what was seen of it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
 use futures::future::join_all;
-use hdrhistogram::Histogram;
 use serde::Serialize;
 use tokio::sync::Barrier;
-use turnframe_actors::{Limits, StartError, System, SystemParts, TurnInput};
-use turnframe_core::context::ActorContext;
-use turnframe_core::id::{
-    AccountId, ActorId, ConversationId, DestinationKey, IdError, Locale, TurnId,
-};
-use turnframe_core::plan::ActOutcome;
-use turnframe_core::registry::{RepeatedWorkflow, WorkflowRegistry};
-use turnframe_core::source::IdSource;
+use turnframe_actors::Limits;
 use turnframe_ledger::EventLedger;
 use turnframe_ledger::ledger::LedgerStatistics;
-use turnframe_ledger::snapshot::SnapshotStore;
-use turnframe_runtime::directory::LedgerDirectory;
-use turnframe_runtime::port::{Delivery, Destination, Dispatched};
 
-use crate::tally::{Names, ScriptedTally, Tally};
-
-/// How many conversations share an account.
-const CONVERSATIONS_PER_ACCOUNT: usize = 8;
+use crate::error::BenchError;
+use crate::ground::Ground;
+use crate::latency::{median, quantiles};
+use crate::process::{cpu_time, resident_kib};
+use crate::speaker::{CONVERSATIONS_PER_ACCOUNT, Speaker};
 
 /// What to drive.
 #[derive(Debug, Clone)]
@@ -69,7 +58,7 @@ pub struct Report {
 #[derive(Debug, Clone, Serialize)]
 pub struct Conditions {
     /// The backend.
-    pub ledger: String,
+    pub ledger: &'static str,
     /// Conversations at once.
     pub conversations: usize,
     /// Turns of each.
@@ -84,144 +73,51 @@ pub struct Conditions {
     pub understanding: &'static str,
 }
 
-/// The load could not be driven.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LoadError {
-    /// A name was none.
-    #[error(transparent)]
-    Id(#[from] IdError),
-    /// The system did not start.
-    #[error(transparent)]
-    Start(#[from] StartError),
-    /// The workflow was registered twice.
-    #[error(transparent)]
-    Workflow(#[from] RepeatedWorkflow),
-}
-
-/// Where the load runs.
-pub struct Ground {
-    /// The ledger, and what to call it.
-    pub ledger: (Arc<dyn EventLedger>, String),
-    /// Its snapshots.
-    pub snapshots: Arc<dyn SnapshotStore>,
-    /// Time, randomness and ids.
-    pub ids: IdSource,
-}
-
 /// Starts a system on the ground and drives the load.
 ///
 /// # Errors
-/// [`LoadError`] when the system cannot be started.
-pub async fn run(ground: Ground, load: &Load) -> Result<Report, LoadError> {
-    let names = Names::new()?;
-    let (ledger, ledger_name) = ground.ledger;
-    let system = System::start(SystemParts {
-        ledger: ledger.clone(),
-        snapshots: ground.snapshots,
-        registry: WorkflowRegistry::new().with(Tally(names.clone()))?,
-        interpreter: Arc::new(ScriptedTally(names)),
-        narrator: None,
-        directory: Arc::new(LedgerDirectory::new(ledger.clone())),
-        destinations: vec![Arc::new(Nowhere(DestinationKey::new("nowhere")?))],
-        ids: ground.ids,
-        limits: Limits::default(),
-    })
-    .await?;
+/// [`BenchError`] when the system cannot be started.
+pub async fn run(ground: &Ground, load: &Load) -> Result<Report, BenchError> {
+    let ledger = ground.opened.ledger.as_ref();
+    let system = ground.start(Limits::default()).await?;
     // All conversations are open and have their tally before the clock starts.
     let barrier = Arc::new(Barrier::new(load.conversations + 1));
-    let drivers = (0..load.conversations).map(|index| {
-        let driver = Driver::new(index, load.turns, system.clone(), barrier.clone());
-        Ok(tokio::spawn(driver?.drive()))
+    let drivers = (0..load.conversations).map(|number| {
+        let speaker = Speaker::new(number, &system)?;
+        Ok(tokio::spawn(drive(speaker, load.turns, barrier.clone())))
     });
-    let drivers = drivers.collect::<Result<Vec<_>, LoadError>>()?;
+    let drivers = drivers.collect::<Result<Vec<_>, BenchError>>()?;
     barrier.wait().await;
-    let before = Meter::read(ledger.as_ref());
+    let before = Meter::read(ledger);
     let seen = join_all(drivers).await;
-    let after = Meter::read(ledger.as_ref());
+    let after = Meter::read(ledger);
     let seen: Vec<Seen> = seen.into_iter().flatten().collect();
-    let report = report(load, ledger_name, &seen, &before, &after);
+    let report = report(load, ground.backend.name(), &seen, &before, &after);
     system.shutdown().await;
     Ok(report)
-}
-
-/// A destination that nothing is sent to: its outbox runs and looks for marks like any other.
-struct Nowhere(DestinationKey);
-
-#[async_trait]
-impl Destination for Nowhere {
-    fn key(&self) -> DestinationKey {
-        self.0.clone()
-    }
-
-    async fn dispatch(&self, _delivery: &Delivery) -> Dispatched {
-        Dispatched::NotSent { reason: "there is nobody there".to_owned() }
-    }
-}
-
-struct Driver {
-    conversation: ConversationId,
-    actor: ActorContext,
-    turns: usize,
-    system: System,
-    barrier: Arc<Barrier>,
 }
 
 #[derive(Default)]
 struct Seen {
     latencies: Vec<Duration>,
-    committed: u64,
     failed: u64,
 }
 
-impl Driver {
-    fn new(
-        index: usize,
-        turns: usize,
-        system: System,
-        barrier: Arc<Barrier>,
-    ) -> Result<Self, IdError> {
-        Ok(Self {
-            conversation: ConversationId::new(format!("c-{index}"))?,
-            actor: ActorContext {
-                account: AccountId::new(format!("account-{}", index / CONVERSATIONS_PER_ACCOUNT))?,
-                actor: ActorId::new(format!("actor-{index}"))?,
-                locale: Locale::new("en")?,
-                time_zone: "UTC".to_owned(),
-            },
-            turns,
-            system,
-            barrier,
-        })
+async fn drive(speaker: Speaker, turns: usize, barrier: Arc<Barrier>) -> Seen {
+    let mut seen = Seen::default();
+    let ready = speaker.open().await.is_ok();
+    barrier.wait().await;
+    if !ready {
+        seen.failed = turns as u64;
+        return seen;
     }
-
-    async fn drive(self) -> Seen {
-        let mut seen = Seen::default();
-        let opened = self.system.open_conversation(&self.actor, &self.conversation).await.is_ok();
-        let ready = opened && self.turn("open tally", "t-open").await;
-        self.barrier.wait().await;
-        if !ready {
-            seen.failed = self.turns as u64;
-            return seen;
+    for turn in 0..turns {
+        match speaker.add(turn).await {
+            Ok(taken) => seen.latencies.push(taken),
+            Err(_) => seen.failed += 1,
         }
-        for turn in 0..self.turns {
-            let started = Instant::now();
-            let committed = self.turn("add 5 please", &format!("t-{turn}")).await;
-            seen.latencies.push(started.elapsed());
-            seen.committed += u64::from(committed);
-            seen.failed += u64::from(!committed);
-        }
-        seen
     }
-
-    async fn turn(&self, text: &str, turn: &str) -> bool {
-        let Ok(turn) = TurnId::new(turn) else { return false };
-        let input = TurnInput { text: Some(text.to_owned()), ..TurnInput::default() };
-        let answer = self.system.post(&self.actor, &self.conversation, &turn, input).await;
-        answer.is_ok_and(|answer| {
-            answer.acts.iter().any(|act| matches!(act.outcome, ActOutcome::Applied { .. }))
-        })
-    }
+    seen
 }
 
 /// What the process has used so far.
@@ -237,44 +133,31 @@ impl Meter {
     }
 }
 
-/// User and system time of the process, from the kernel's own book (proc(5), fields 14 and 15, in ticks of
-/// a hundredth of a second). Zero where there is none.
-fn cpu_time() -> Duration {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let fields: Vec<&str> = after_name.split_whitespace().collect();
-    let ticks = |index: usize| fields.get(index).and_then(|it| it.parse::<u64>().ok()).unwrap_or(0);
-    Duration::from_millis((ticks(11) + ticks(12)) * 10)
-}
-
-/// Resident memory in MiB. Zero where the kernel does not say.
-fn resident_mib() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
-    kib.unwrap_or(0.0) / 1024.0
-}
-
-fn report(load: &Load, ledger: String, seen: &[Seen], before: &Meter, after: &Meter) -> Report {
-    let committed: u64 = seen.iter().map(|seen| seen.committed).sum();
-    let failed = seen.iter().map(|seen| seen.failed).sum();
+fn report(
+    load: &Load,
+    ledger: &'static str,
+    seen: &[Seen],
+    before: &Meter,
+    after: &Meter,
+) -> Report {
+    let committed = seen.iter().map(|seen| seen.latencies.len() as u64).sum::<u64>();
     let seconds = after.at.duration_since(before.at).as_secs_f64();
     let turns = committed.max(1) as f64;
-    let all = quantiles(seen.iter().flat_map(|seen| &seen.latencies));
+    let (p50_ms, p99_ms) = quantiles(seen.iter().flat_map(|seen| &seen.latencies));
     let early = seen.iter().flat_map(|seen| seen.latencies.iter().skip(10).take(50));
     let late = seen.iter().flat_map(|seen| seen.latencies.iter().rev().take(50));
     Report {
         turns_per_second: committed as f64 / seconds,
-        p50_ms: all.0,
-        p99_ms: all.1,
+        p50_ms,
+        p99_ms,
         cpu_us_per_turn: (after.cpu - before.cpu).as_micros() as f64 / turns,
         commits_per_turn: (after.ledger.commits - before.ledger.commits) as f64 / turns,
         statements_per_turn: (after.ledger.statements - before.ledger.statements) as f64 / turns,
         entries_per_turn: (after.ledger.entries - before.ledger.entries) as f64 / turns,
-        rss_mib: resident_mib(),
+        rss_mib: resident_kib() / 1024.0,
         committed,
-        failed,
-        first_and_last_p50_ms: [quantiles(early).0, quantiles(late).0],
+        failed: seen.iter().map(|seen| seen.failed).sum(),
+        first_and_last_p50_ms: [median(early), median(late)],
         conditions: Conditions {
             ledger,
             conversations: load.conversations,
@@ -285,16 +168,4 @@ fn report(load: &Load, ledger: String, seen: &[Seen], before: &Meter, after: &Me
             understanding: "scripted, answered at once",
         },
     }
-}
-
-/// The median and the 99th percentile, in milliseconds.
-fn quantiles<'a>(latencies: impl Iterator<Item = &'a Duration>) -> (f64, f64) {
-    const LONGEST_MICROS: u64 = 600_000_000;
-    let bounded = Histogram::<u64>::new_with_max(LONGEST_MICROS, 3);
-    let Ok(mut histogram) = bounded else { return (0.0, 0.0) };
-    for latency in latencies {
-        histogram.saturating_record(u64::try_from(latency.as_micros()).unwrap_or(u64::MAX));
-    }
-    let at = |quantile| histogram.value_at_quantile(quantile) as f64 / 1_000.0;
-    (at(0.5), at(0.99))
 }

@@ -1,4 +1,5 @@
-//! The smallest workflow that commits an event and renders a receipt: a tally that is counted up.
+//! The smallest workflow that commits an event and renders a receipt: a tally that is counted up, and cleared where a
+//! click on a card says so.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,7 @@ pub struct Names {
     workflow: WorkflowKey,
     open: OperationKey,
     add: OperationKey,
+    clear: OperationKey,
     amount: SlotName,
     english: Locale,
 }
@@ -38,6 +40,7 @@ impl Names {
             workflow: WorkflowKey::new("tally")?,
             open: OperationKey::new("open")?,
             add: OperationKey::new("add")?,
+            clear: OperationKey::new("clear")?,
             amount: SlotName::new("amount")?,
             english: Locale::new("en")?,
         })
@@ -67,6 +70,8 @@ pub enum Command {
         /// By how much.
         amount: i64,
     },
+    /// Begin anew, where a click says so.
+    Clear,
 }
 
 /// What can have happened to a tally.
@@ -80,6 +85,8 @@ pub enum Event {
         /// By how much.
         amount: i64,
     },
+    /// It begins anew.
+    Cleared,
 }
 
 impl Workflow for Tally {
@@ -108,6 +115,7 @@ impl Workflow for Tally {
         vec![
             spec(&self.0.open, true, Vec::new(), "open a tally"),
             spec(&self.0.add, false, vec![amount], "add {amount}"),
+            spec(&self.0.clear, false, Vec::new(), "clear it"),
         ]
     }
 
@@ -124,10 +132,11 @@ impl Workflow for Tally {
         match (state.is_open, command) {
             (false, Command::Open) => Ok(Decision::events([Event::Opened])),
             (true, Command::Open) => Err(Rejection::new("open_already")),
-            (false, Command::Add { .. }) => Err(Rejection::new("not_open")),
+            (false, Command::Add { .. } | Command::Clear) => Err(Rejection::new("not_open")),
             (true, Command::Add { amount }) => {
                 Ok(Decision::events([Event::Added { amount: *amount }]))
             }
+            (true, Command::Clear) => Ok(Decision::events([Event::Cleared])),
         }
     }
 
@@ -138,6 +147,7 @@ impl Workflow for Tally {
                 state.total = state.total.saturating_add(*amount);
                 state.count += 1;
             }
+            Event::Cleared => (state.total, state.count) = (0, 0),
         }
         state
     }
@@ -152,7 +162,11 @@ impl Workflow for Tally {
                 name: "total".to_owned(),
                 value: Text::from(state.total.to_string()),
             }],
-            operations: if state.is_open { vec![self.0.add.clone()] } else { Vec::new() },
+            operations: if state.is_open {
+                vec![self.0.add.clone(), self.0.clear.clone()]
+            } else {
+                Vec::new()
+            },
             required: None,
         }
     }
@@ -161,19 +175,25 @@ impl Workflow for Tally {
         if *act.operation == self.0.open {
             return Ok(Command::Open);
         }
+        if *act.operation == self.0.clear {
+            return Ok(Command::Clear);
+        }
         match act.values.get(&self.0.amount) {
             Some(SlotValue::Integer(amount)) => Ok(Command::Add { amount: *amount }),
             _ => Err(CompileError::NotOnOffer),
         }
     }
 
-    fn policy(&self, _state: &State, _command: &Command) -> CommandPolicy {
-        CommandPolicy::direct()
+    fn policy(&self, _state: &State, command: &Command) -> CommandPolicy {
+        match command {
+            Command::Open | Command::Add { .. } => CommandPolicy::direct(),
+            Command::Clear => CommandPolicy::strictest(),
+        }
     }
 
     fn confirmation(&self, _: &State, _: &Command, _: &Locale) -> Confirmation {
         Confirmation {
-            title: Text::from("Count up?"),
+            title: Text::from("Begin anew?"),
             lines: Vec::new(),
             confirm: Text::from("Yes"),
             decline: Text::from("No"),
@@ -218,14 +238,17 @@ impl Interpreter for ScriptedTally {
         brief: &Brief,
         _refused: Option<&str>,
     ) -> Result<Understanding, InterpreterError> {
-        let Names { workflow, open, add, amount, .. } = &self.0;
-        let opens = brief.message.words().next() == Some("open");
-        let operation = if opens { open } else { add };
+        let Names { workflow, open, add, clear, amount, .. } = &self.0;
+        let operation = match brief.message.words().next() {
+            Some("open") => open,
+            Some("clear") => clear,
+            _ => add,
+        };
         let value = WordRange { start: 1, end: 2 };
         let pointer = brief.message.pointer(value);
         let pointer = pointer.ok_or(InterpreterError::Refused("too few words".to_owned()))?;
         let argument = Argument { slot: amount.clone(), pointer };
-        let target = match (opens, brief.handles.first()) {
+        let target = match (operation == open, brief.handles.first()) {
             (true, _) => ProposedTarget::New(workflow.clone()),
             (false, Some(handle)) => ProposedTarget::Handle(handle.token.clone()),
             (false, None) => ProposedTarget::Unstated,
@@ -233,7 +256,7 @@ impl Interpreter for ScriptedTally {
         let intent = Intent::Operate {
             operation: OperationRef { workflow: workflow.clone(), operation: operation.clone() },
             target,
-            arguments: if opens { Vec::new() } else { vec![argument] },
+            arguments: if operation == add { vec![argument] } else { Vec::new() },
             mood: Mood::Requested,
             corrects: None,
         };

@@ -27,6 +27,7 @@ pub mod subscription;
 #[cfg(test)]
 mod testing;
 pub mod verify;
+pub mod yardstick;
 
 pub use append::{Append, AppendError, Appended, Key, KeyName, KeyRecord, NewEntry};
 pub use entry::{Entry, EntryKind, EntryRef};

@@ -22,9 +22,7 @@ pub(crate) async fn run(command: BenchCommand) -> Result<(), CliError> {
 async fn turns(args: BenchTurnsArgs) -> Result<(), CliError> {
     let backend = match args.ledger {
         BenchLedger::Memory => Backend::Memory,
-        BenchLedger::Sqlite => {
-            Backend::Sqlite(args.directory.unwrap_or_else(std::env::temp_dir))
-        }
+        BenchLedger::Sqlite => Backend::Sqlite(args.directory.unwrap_or_else(std::env::temp_dir)),
         BenchLedger::Postgres(server) => Backend::Postgres(server),
     };
     let ground = Ground::open(&backend, &sources::ids()).await?;
