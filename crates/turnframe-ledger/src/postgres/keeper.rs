@@ -7,138 +7,208 @@
 //!
 //! A round that fails changes nothing: the lease runs on until it runs out, here a little before it does
 //! in the database. A crash leaves a lease to run out; a restart at the same address does not wait for it.
+//!
+//! No statement here waits for an append: a partition that is locked is left for the next round.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions, PgConnection, Row};
-use tokio::sync::Notify;
+use sqlx::{ConnectOptions, Connection, PgConnection, Row};
+use tokio::sync::{Notify, oneshot, watch};
 use tokio::time::Instant;
 
-use super::Shared;
+use super::writer::answered;
+use super::{NodeOptions, Shared};
 use crate::stored::rows::Trouble;
 use crate::stream::{PARTITIONS, PartitionId, PartitionSet, Position};
 
 /// How many rounds a lease outlives.
 const ROUNDS_PER_LEASE: u32 = 4;
 
-/// A process as the others see it.
-#[derive(Debug, Clone)]
-pub(super) struct Node {
-    pub(super) id: Vec<u8>,
-    pub(super) address: String,
-    pub(super) lease: Duration,
-    pub(super) handover: Duration,
-}
+/// The longest that a handover may take, as a part of the lease: nothing is renewed meanwhile.
+const HANDOVERS_PER_LEASE: u32 = 2;
 
-/// Runs until it is dropped.
+/// `greatest`, because a statement whose connection was given up may still come through, after a later one.
+const RENEW: &str = "INSERT INTO tf_node AS n (id, address, lease_until) \
+    VALUES ($1, $2, clock_timestamp() + $3 * interval '1 microsecond') \
+    ON CONFLICT (id) DO UPDATE SET lease_until = greatest(n.lease_until, excluded.lease_until)";
+
+/// How many are alive, and how many of them come before this one.
+const ALIVE: &str = "SELECT count(*), count(*) FILTER (WHERE id < $1) FROM tf_node \
+    WHERE lease_until > clock_timestamp() OR id = $1";
+
+const MINE: &str = "SELECT id FROM tf_partition WHERE owner = $1";
+
+const TAKE: &str = "WITH free AS MATERIALIZED (\
+        SELECT p.id FROM tf_partition p \
+        WHERE p.id <> ALL ($3) AND NOT EXISTS (SELECT FROM tf_node n \
+            WHERE n.id = p.owner AND n.id <> $1 AND n.lease_until > clock_timestamp()) \
+        ORDER BY p.owner IS DISTINCT FROM $1, p.id LIMIT $2 FOR UPDATE OF p SKIP LOCKED\
+    ) UPDATE tf_partition p SET owner = $1, epoch = p.epoch + 1 FROM free WHERE p.id = free.id \
+    RETURNING p.id, p.epoch, p.next_position - 1";
+
+const GIVE_UP: &str = "WITH given AS MATERIALIZED (\
+        SELECT p.id FROM tf_partition p WHERE p.owner = $1 AND p.id = ANY ($2) \
+        FOR UPDATE OF p SKIP LOCKED\
+    ) UPDATE tf_partition p SET owner = NULL FROM given WHERE p.id = given.id";
+
+/// Keeps the lease of one process.
+#[derive(Debug)]
 pub(super) struct Keeper {
-    pub(super) node: Node,
-    pub(super) options: PgConnectOptions,
-    pub(super) connection: Option<PgConnection>,
-    pub(super) shared: Arc<Shared>,
+    id: Vec<u8>,
+    node: NodeOptions,
+    options: PgConnectOptions,
+    connection: Option<PgConnection>,
+    shared: Arc<Shared>,
     /// Somebody was fenced: look at once.
-    pub(super) nudge: Arc<Notify>,
+    nudge: Arc<Notify>,
+    /// When the lease ends.
+    end: watch::Sender<Instant>,
 }
 
 impl Keeper {
-    pub(super) async fn run(mut self) {
+    pub(super) fn new(
+        node: &NodeOptions,
+        options: PgConnectOptions,
+        connection: PgConnection,
+        shared: Arc<Shared>,
+        nudge: Arc<Notify>,
+    ) -> Self {
+        Self {
+            id: node.id.as_bytes().to_vec(),
+            node: node.clone(),
+            options,
+            connection: Some(connection),
+            shared,
+            nudge,
+            end: watch::Sender::new(Instant::now()),
+        }
+    }
+
+    /// Runs until it is told to stop; the lease then runs out, unless the keeper is asked to [`Self::resign`].
+    pub(super) async fn run(mut self, mut stop: oneshot::Receiver<()>) -> Self {
+        let pause = self.node.lease / ROUNDS_PER_LEASE;
         loop {
-            let pause = self.node.lease / ROUNDS_PER_LEASE;
-            // A nudge that comes while a round runs is kept.
-            let _ = tokio::time::timeout(pause, self.nudge.notified()).await;
-            let limit = self.node.lease;
-            match tokio::time::timeout(limit, self.round()).await {
-                Ok(Ok(())) => {}
-                Ok(Err(trouble)) => {
+            if !self.shared.ownership.lasts() {
+                // Whoever acts here stops; the next round says what is left.
+                self.shared.ownership.vacate(PartitionSet::ALL);
+                self.shared.ownership.hold(PartitionSet::NONE);
+            }
+            let lapse = lapse(self.end.subscribe(), self.node.lease);
+            let nudge = Arc::clone(&self.nudge);
+            let turn = async {
+                tokio::select! {
+                    // A nudge that comes while a round runs is kept.
+                    () = nudge.notified() => {}
+                    () = tokio::time::sleep(pause) => {}
+                    _ = &mut stop => return Ok(false),
+                }
+                self.round().await.map(|()| true)
+            };
+            let turned = tokio::select! {
+                turned = turn => turned,
+                () = lapse => Err(Trouble::new("the database does not answer")),
+            };
+            match turned {
+                Ok(true) => {}
+                Ok(false) => return self,
+                Err(trouble) => {
                     tracing::warn!(%trouble, "the lease was not renewed");
                     self.connection = None;
                 }
-                Err(_) => {
-                    tracing::warn!("the lease was not renewed: the database does not answer");
-                    self.connection = None;
-                }
-            }
-            if !self.shared.ownership.lasts() {
-                // Whoever acts here stops; the next round says what is left.
-                self.shared.ownership.hold(PartitionSet::NONE);
             }
         }
     }
 
     /// One round. Another process that started or ended is noticed in the round after.
     pub(super) async fn round(&mut self) -> Result<(), Trouble> {
-        let mut connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => self.options.connect().await?,
-        };
+        let mut connection = self.connect().await?;
         let sent = Instant::now();
-        let live = self.renew(&mut connection).await?;
-        let mine = self.still_mine(&mut connection).await?;
+        let share = self.renew(&mut connection).await?;
+        let (mine, unanswered) = self.look(&mut connection).await?;
+        self.shared.ownership.hold(mine);
         self.shared.ownership.renewed(sent, self.node.lease);
-        let share = usize::from(PARTITIONS).div_ceil(live.max(1));
+        self.end.send_replace(sent + self.node.lease);
         let surplus: PartitionSet = mine.iter().skip(share).collect();
-        if surplus.is_empty() {
-            let taken = self.take(&mut connection, share - mine.len()).await?;
-            self.shared.ownership.hold(mine.union(taken));
+        let taken = if surplus.is_empty() {
+            self.take(&mut connection, share - mine.len()).await?
         } else {
-            self.shared.ownership.hold(mine);
-            self.shared.ownership.hand_over(surplus, self.node.handover).await;
-            self.give_up(&mut connection, surplus).await?;
+            let patience = self.node.handover.min(self.node.lease / HANDOVERS_PER_LEASE);
+            self.shared.ownership.hand_over(surplus, patience).await;
+            PartitionSet::NONE
+        };
+        if !taken.is_empty() {
+            self.shared.ownership.hold(mine.union(taken));
+        }
+        let left = surplus.union(unanswered.without(taken));
+        if !left.is_empty() {
+            self.give_up(&mut connection, left).await?;
         }
         self.connection = Some(connection);
         Ok(())
     }
 
-    /// Renews the lease, and counts who is alive.
-    async fn renew(&self, connection: &mut PgConnection) -> Result<usize, Trouble> {
-        const RENEW: &str = "INSERT INTO tf_node AS n (id, address, lease_until) \
-            VALUES ($1, $2, clock_timestamp() + $3 * interval '1 microsecond') \
-            ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until";
-        const ALIVE: &str =
-            "SELECT count(*) FROM tf_node WHERE lease_until > clock_timestamp() OR id = $1";
-        let lease = i64::try_from(self.node.lease.as_micros()).unwrap_or(i64::MAX);
-        let renew = sqlx::query(RENEW).bind(&self.node.id).bind(&self.node.address).bind(lease);
-        renew.execute(&mut *connection).await?;
-        let row = sqlx::query(ALIVE).bind(&self.node.id).fetch_one(connection).await?;
-        Ok(usize::try_from(row.try_get::<i64, _>(0)?).unwrap_or(usize::MAX))
+    /// Ends the lease: what is owned is free at once.
+    pub(super) async fn resign(mut self) -> Result<(), sqlx::Error> {
+        let patience = self.node.lease;
+        let resigned = async {
+            let mut connection = self.connect().await?;
+            let resign = sqlx::query("DELETE FROM tf_node WHERE id = $1").bind(&self.id);
+            resign.execute(&mut connection).await?;
+            connection.close().await
+        };
+        answered(patience, resigned).await
     }
 
-    /// What this process owns; what it believed to own and does not is lost.
-    async fn still_mine(&self, connection: &mut PgConnection) -> Result<PartitionSet, Trouble> {
-        let query = sqlx::query("SELECT id FROM tf_partition WHERE owner = $1").bind(&self.node.id);
-        let rows = query.fetch_all(connection).await?;
+    async fn connect(&mut self) -> Result<PgConnection, sqlx::Error> {
+        match self.connection.take() {
+            Some(connection) => Ok(connection),
+            None => self.options.connect().await,
+        }
+    }
+
+    /// Renews the lease, and says how many partitions are this process's share.
+    async fn renew(&self, connection: &mut PgConnection) -> Result<usize, Trouble> {
+        let lease = i64::try_from(self.node.lease.as_micros()).unwrap_or(i64::MAX);
+        let renew = sqlx::query(RENEW).bind(&self.id).bind(&self.node.address).bind(lease);
+        renew.execute(&mut *connection).await?;
+        let row = sqlx::query(ALIVE).bind(&self.id).fetch_one(connection).await?;
+        let count = |column| {
+            let count = row.try_get::<i64, _>(column)?;
+            Ok::<_, sqlx::Error>(usize::try_from(count).unwrap_or(usize::MAX))
+        };
+        Ok(share(count(0)?, count(1)?))
+    }
+
+    /// What this process owns, and what it owns without an epoch to write under: the answer to the taking was lost,
+    /// or somebody else raised the epoch. What it believed to own and does not is lost.
+    async fn look(
+        &self,
+        connection: &mut PgConnection,
+    ) -> Result<(PartitionSet, PartitionSet), Trouble> {
+        let rows = sqlx::query(MINE).bind(&self.id).fetch_all(connection).await?;
         let mine: Result<PartitionSet, sqlx::Error> = rows
             .iter()
             .filter_map(|row| row.try_get::<i16, _>(0).map(partition).transpose())
             .collect();
         let (mine, believed) = (mine?, self.shared.tenure.owned());
         believed.without(mine).iter().for_each(|lost| self.shared.tenure.lose(lost));
-        // Of what is ours without an epoch to write under, the answer to the taking was lost.
-        Ok(mine.intersection(believed))
+        Ok((mine.intersection(believed), mine.without(believed)))
     }
 
-    /// Takes up to `count` partitions that nobody owns, those first whose taking was not answered.
+    /// Takes up to `count` partitions that nobody owns, those first that are this process's already.
     async fn take(
         &self,
         connection: &mut PgConnection,
         count: usize,
     ) -> Result<PartitionSet, Trouble> {
-        const TAKE: &str = "WITH free AS MATERIALIZED (\
-                SELECT p.id FROM tf_partition p \
-                WHERE p.id <> ALL ($3) AND NOT EXISTS (SELECT FROM tf_node n \
-                    WHERE n.id = p.owner AND n.id <> $1 AND n.lease_until > clock_timestamp()) \
-                ORDER BY p.id LIMIT $2 FOR UPDATE OF p SKIP LOCKED\
-            ) UPDATE tf_partition p SET owner = $1, epoch = p.epoch + 1 FROM free WHERE p.id = free.id \
-            RETURNING p.id, p.epoch, p.next_position - 1";
         if count == 0 {
             return Ok(PartitionSet::NONE);
         }
-        let held: Vec<_> =
-            self.shared.tenure.owned().iter().map(|id| id.number().cast_signed()).collect();
+        let held = numbers(self.shared.tenure.owned());
         let count = i64::try_from(count).unwrap_or(i64::MAX);
-        let take = sqlx::query(TAKE).bind(&self.node.id).bind(count).bind(held);
+        let take = sqlx::query(TAKE).bind(&self.id).bind(count).bind(held);
         let mut taken = PartitionSet::NONE;
         let mut ends = Vec::new();
         for row in take.fetch_all(connection).await? {
@@ -164,19 +234,38 @@ impl Keeper {
         partitions: PartitionSet,
     ) -> Result<(), Trouble> {
         partitions.iter().for_each(|partition| self.shared.tenure.lose(partition));
-        let numbers: Vec<_> = partitions.iter().map(|id| id.number().cast_signed()).collect();
-        sqlx::query("UPDATE tf_partition SET owner = NULL WHERE owner = $1 AND id = ANY ($2)")
-            .bind(&self.node.id)
-            .bind(numbers)
-            .execute(connection)
-            .await?;
-        tracing::info!(partitions = partitions.len(), "partitions were given up");
+        let give_up = sqlx::query(GIVE_UP).bind(&self.id).bind(numbers(partitions));
+        let given = give_up.execute(connection).await?.rows_affected();
+        tracing::info!(partitions = given, "partitions were given up");
         Ok(())
     }
 }
 
+/// Returns when the lease has ended, however often it is renewed meanwhile. Without a lease a round may take as long
+/// as one.
+async fn lapse(mut ends: watch::Receiver<Instant>, lease: Duration) {
+    let now = Instant::now();
+    let mut end = *ends.borrow_and_update();
+    if end <= now {
+        end = now + lease;
+    }
+    while let Ok(Ok(())) = tokio::time::timeout_at(end, ends.changed()).await {
+        end = *ends.borrow_and_update();
+    }
+}
+
+/// The share of a process of so many, by its place among them: no two shares differ by more than one.
+fn share(live: usize, before: usize) -> usize {
+    let (all, live) = (usize::from(PARTITIONS), live.max(1));
+    all / live + usize::from(before < all % live)
+}
+
 fn partition(number: i16) -> Option<PartitionId> {
     PartitionId::new(number.cast_unsigned())
+}
+
+fn numbers(partitions: PartitionSet) -> Vec<i16> {
+    partitions.iter().map(|id| id.number().cast_signed()).collect()
 }
 
 /// Ends the lease of an earlier process at this address, which cannot be running if this one is, and forgets
@@ -191,8 +280,16 @@ pub(super) async fn succeed(
     Ok(())
 }
 
-/// Ends this process's own lease: what it owned is free at once.
-pub(super) async fn resign(connection: &mut PgConnection, id: &[u8]) -> Result<(), sqlx::Error> {
-    sqlx::query("DELETE FROM tf_node WHERE id = $1").bind(id).execute(connection).await?;
-    Ok(())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_fair_and_leave_nothing_over() {
+        for live in 1..=100 {
+            let shares: Vec<_> = (0..live).map(|before| share(live, before)).collect();
+            assert_eq!(shares.iter().sum::<usize>(), usize::from(PARTITIONS));
+            assert!(shares[0] - shares[live - 1] <= 1, "{shares:?}");
+        }
+    }
 }

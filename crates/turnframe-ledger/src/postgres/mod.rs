@@ -15,21 +15,23 @@ mod read;
 mod schema;
 mod statements;
 mod tenure;
+#[cfg(test)]
+mod tests;
 mod throwaway;
 mod writer;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex as Lock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
-use tokio::sync::{Mutex, Notify, watch};
-use tokio::task::AbortHandle;
+use tokio::sync::{Mutex, Notify, oneshot, watch};
+use tokio::task::JoinHandle;
 use turnframe_core::id::AccountId;
 use uuid::Uuid;
 
-use self::keeper::{Keeper, Node};
+use self::keeper::Keeper;
 use self::read::Reader;
 use self::tenure::Tenure;
 pub use self::throwaway::Throwaway;
@@ -74,7 +76,8 @@ pub struct NodeOptions {
     pub address: String,
     /// How long a process that does not answer keeps its partitions.
     pub lease: Duration,
-    /// How long a partition that is to be given to another process waits for those who act for it.
+    /// How long a partition that is to be given to another process waits for those who act for it, and never longer
+    /// than half the lease.
     pub handover: Duration,
 }
 
@@ -125,9 +128,29 @@ pub struct PostgresLedger {
     reader: Reader,
     shared: Arc<Shared>,
     node: Option<Uuid>,
-    options: PgConnectOptions,
-    keeping: Option<AbortHandle>,
+    keeping: Lock<Option<Keeping>>,
     nudge: Arc<Notify>,
+}
+
+/// The keeper at work.
+#[derive(Debug)]
+struct Keeping {
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<Keeper>,
+}
+
+impl Keeping {
+    fn start(keeper: Keeper) -> Self {
+        let (stop, stopped) = oneshot::channel();
+        Self { stop, task: tokio::spawn(keeper.run(stopped)) }
+    }
+
+    /// The keeper, when its round is over.
+    async fn stop(self) -> Option<Keeper> {
+        // It has gone already only where its runtime has.
+        let _ = self.stop.send(());
+        self.task.await.ok()
+    }
 }
 
 /// What the writer's task and the keeper share with the ledger.
@@ -140,6 +163,21 @@ struct Shared {
     recent: Recent,
 }
 
+impl Shared {
+    /// Stops acting for partitions that were fenced, unless they were taken again since, and asks the keeper to look.
+    fn stop_fenced(&self, answers: &[Result<Appended, AppendError>], nudge: &Notify) {
+        for answer in answers {
+            if let Err(AppendError::Fenced { partition }) = answer
+                && !self.tenure.owned().contains(*partition)
+                && self.ownership.held().borrow().contains(*partition)
+            {
+                self.ownership.lose(*partition);
+                nudge.notify_one();
+            }
+        }
+    }
+}
+
 impl PostgresLedger {
     /// Opens a ledger, or creates it: brings its layout up to date and, where there is a node, takes the
     /// partitions that are its share.
@@ -148,10 +186,13 @@ impl PostgresLedger {
     /// [`OpenError`].
     pub async fn open(url: &str, options: PostgresOptions) -> Result<Self, OpenError> {
         let connecting: PgConnectOptions = url.parse().map_err(OpenError::Address)?;
-        let connecting = connecting
-            .application_name("turnframe")
-            .disable_statement_logging()
-            .options([("jit", "off")]);
+        let connecting =
+            connecting.application_name("turnframe").disable_statement_logging().options([
+                ("jit", "off"),
+                ("synchronous_commit", "on"),
+                // A statement that waited for a partition looks at what it is by then.
+                ("default_transaction_isolation", "read committed"),
+            ]);
         let mut connection = connecting.connect().await?;
         schema::check_server(&mut connection).await?;
         schema::migrate(&mut connection).await?;
@@ -167,21 +208,11 @@ impl PostgresLedger {
         let keeping = match &options.node {
             Some(node) => {
                 keeper::succeed(&mut connection, &node.address).await?;
-                let mut keeper = Keeper {
-                    node: Node {
-                        id: node.id.as_bytes().to_vec(),
-                        address: node.address.clone(),
-                        lease: node.lease,
-                        handover: node.handover,
-                    },
-                    options: connecting.clone(),
-                    connection: Some(connection),
-                    shared: Arc::clone(&shared),
-                    nudge: Arc::clone(&nudge),
-                };
+                let (shared, nudge) = (Arc::clone(&shared), Arc::clone(&nudge));
+                let mut keeper = Keeper::new(node, connecting.clone(), connection, shared, nudge);
                 let first = keeper.round().await;
                 first.map_err(|trouble| OpenError::Partitions { reason: trouble.to_string() })?;
-                Some(tokio::spawn(keeper.run()).abort_handle())
+                Some(Keeping::start(keeper))
             }
             None => {
                 connection.close().await?;
@@ -189,24 +220,29 @@ impl PostgresLedger {
             }
         };
         Ok(Self {
-            writer: Arc::new(Mutex::new(Writer::new(writing(&connecting, &options), tenure))),
-            reader: Reader::new(readers(&connecting, &options)),
+            writer: Arc::new(Mutex::new(Writer::new(
+                writing(&connecting, &options),
+                options.statement_timeout,
+                tenure,
+            ))),
+            reader: Reader::new(readers(&connecting, &options), options.readers),
             node: options.node.map(|node| node.id),
-            options: connecting,
             shared,
-            keeping,
+            keeping: Lock::new(keeping),
             nudge,
         })
     }
 
-    fn stop_keeping(&self) {
-        self.keeping.iter().for_each(AbortHandle::abort);
+    fn keeping(&self) -> Option<Keeping> {
+        self.keeping.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 impl Drop for PostgresLedger {
     fn drop(&mut self) {
-        self.stop_keeping();
+        if let Some(keeping) = self.keeping() {
+            keeping.task.abort();
+        }
     }
 }
 
@@ -216,7 +252,6 @@ fn writing(connecting: &PgConnectOptions, options: &PostgresOptions) -> PgConnec
     let timeout = options.statement_timeout.as_millis().to_string();
     connecting.clone().options([
         ("statement_timeout", timeout.as_str()),
-        ("synchronous_commit", "on"),
         ("plan_cache_mode", "force_generic_plan"),
         ("enable_seqscan", "off"),
         ("enable_hashjoin", "off"),
@@ -245,14 +280,7 @@ impl EventLedger for PostgresLedger {
             for (partition, head) in heads {
                 shared.hints.announce(partition, head);
             }
-            for answer in &answers {
-                if let Err(AppendError::Fenced { partition }) = answer
-                    && shared.ownership.held().borrow().contains(*partition)
-                {
-                    shared.ownership.lose(*partition);
-                    nudge.notify_one();
-                }
-            }
+            shared.stop_fenced(&answers, &nudge);
             answers
         });
         task.await.unwrap_or_else(|error| {
@@ -329,18 +357,17 @@ impl EventLedger for PostgresLedger {
     }
 
     async fn close(&self) {
+        // First the keeper, who would take them again; last the lease, when nothing is written any more.
+        let keeper = match self.keeping() {
+            Some(keeping) => keeping.stop().await,
+            None => None,
+        };
         self.shared.ownership.hold(PartitionSet::NONE);
         self.writer.lock().await.close().await;
-        self.stop_keeping();
-        if let Some(node) = &self.node {
-            let resigned = async {
-                let mut connection = self.options.connect().await?;
-                keeper::resign(&mut connection, node.as_bytes()).await?;
-                connection.close().await
-            };
-            if let Err(error) = resigned.await {
-                tracing::warn!(%error, "the partitions were not given back; they are free when the lease has run out");
-            }
+        if let Some(keeper) = keeper
+            && let Err(error) = keeper.resign().await
+        {
+            tracing::warn!(%error, "the partitions were not given back; they are free when the lease has run out");
         }
         self.reader.close().await;
     }

@@ -1,6 +1,8 @@
 //! Reads. Each is one statement over a snapshot of what is committed, and each leads with its account or its
 //! partition: what is another's is not found by the same statement that does not find what does not exist.
 
+use std::time::Duration;
+
 use sqlx::Row;
 use sqlx::postgres::{PgArguments, PgPool, PgRow};
 use turnframe_core::id::AccountId;
@@ -12,13 +14,17 @@ use crate::mark::{Mark, MarkQuery};
 use crate::stored::rows::{self, due_by, entry_columns, key_columns, page};
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
-/// How often a read is tried where a connection of the pool turns out to be dead: once for each of them, after the
-/// server was restarted, and once more.
-const ATTEMPTS_MAX: u32 = 9;
+/// How long an answer is waited for: a network may lose one and never say so.
+const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 
 /// The readers' side of the database.
 #[derive(Debug)]
-pub(super) struct Reader(PgPool);
+pub(super) struct Reader {
+    pool: PgPool,
+    /// How often a read is tried where a connection of the pool turns out to be dead: once for each of them, after
+    /// the server was restarted, and once more.
+    attempts_max: u32,
+}
 
 type Bound<'q> = sqlx::query::Query<'q, sqlx::Postgres, PgArguments>;
 
@@ -92,23 +98,34 @@ pub(super) const STATEMENTS: &[&str] = &[
 ];
 
 impl Reader {
-    pub(super) fn new(pool: PgPool) -> Self {
-        Self(pool)
+    pub(super) fn new(pool: PgPool, connections: u32) -> Self {
+        Self { pool, attempts_max: connections.saturating_add(1) }
     }
 
     /// Runs a read, again where its connection is dead: nothing was changed.
     async fn rows<'q>(&self, query: impl Fn() -> Bound<'q>) -> Result<Vec<PgRow>, ReadError> {
         let mut attempt = 1;
         loop {
-            match query().fetch_all(&self.0).await {
-                Err(sqlx::Error::Io(_)) if attempt < ATTEMPTS_MAX => attempt += 1,
-                answer => return answer.map_err(failed),
+            let mut connection = self.pool.acquire().await.map_err(failed)?;
+            let answer = query().fetch_all(&mut *connection);
+            let answer = tokio::time::timeout(ANSWER_LIMIT, answer).await;
+            if let Ok(Ok(rows)) = answer {
+                return Ok(rows);
             }
+            // Whatever state it is in, the next read begins with another one.
+            drop(connection.detach());
+            let Ok(Err(error)) = answer else {
+                return Err(ReadError::Unavailable { reason: "no answer came".to_owned() });
+            };
+            if !is_end_of_connection(&error) || attempt == self.attempts_max {
+                return Err(failed(error));
+            }
+            attempt += 1;
         }
     }
 
     pub(super) async fn close(&self) {
-        self.0.close().await;
+        self.pool.close().await;
     }
 
     pub(super) async fn read_stream(
@@ -231,6 +248,12 @@ impl Reader {
 
 fn entries(rows: &[PgRow]) -> Result<Vec<Entry>, ReadError> {
     rows.iter().map(rows::entry).collect()
+}
+
+/// Whether the connection had ended before it was asked, or the server told it to.
+fn is_end_of_connection(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    matches!(error, sqlx::Error::Io(_)) || code.is_some_and(|code| code.starts_with("57P"))
 }
 
 /// Damaged data is an operator's case; everything else may pass.

@@ -48,16 +48,27 @@ impl Tenure {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A partition was taken, or its epoch was raised by this process itself.
+    /// A partition was taken, or its epoch was raised by this process itself. Epochs only rise: an answer that comes
+    /// late changes nothing.
     pub(super) fn take(&self, partition: PartitionId, epoch: i64) {
         let mut held = self.held();
-        held.epochs.set(partition, epoch);
-        held.fresh.insert(partition);
+        if epoch > held.epochs.of(partition) {
+            held.epochs.set(partition, epoch);
+            held.fresh.insert(partition);
+        }
     }
 
     /// A partition is somebody else's, or nobody's.
     pub(super) fn lose(&self, partition: PartitionId) {
         self.held().epochs.set(partition, NONE);
+    }
+
+    /// What was written under an epoch was fenced: the partition is lost, unless it was taken again since.
+    pub(super) fn fenced(&self, partition: PartitionId, epoch: i64) {
+        let mut held = self.held();
+        if held.epochs.of(partition) == epoch {
+            held.epochs.set(partition, NONE);
+        }
     }
 
     pub(super) fn owned(&self) -> PartitionSet {
@@ -68,5 +79,24 @@ impl Tenure {
     pub(super) fn look(&self) -> (Epochs, PartitionSet) {
         let mut held = self.held();
         (held.epochs.clone(), std::mem::take(&mut held.fresh))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_comes_late_changes_nothing() {
+        let tenure = Tenure::default();
+        let partition = PartitionId::new(7).expect("a partition");
+        tenure.take(partition, 5);
+        tenure.take(partition, 4);
+        assert_eq!(tenure.look().0.of(partition), 5);
+        // What was sent under an older epoch says nothing about this one.
+        tenure.fenced(partition, 4);
+        assert!(tenure.owned().contains(partition));
+        tenure.fenced(partition, 5);
+        assert!(tenure.owned().is_empty());
     }
 }

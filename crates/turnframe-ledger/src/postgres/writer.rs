@@ -6,18 +6,21 @@
 //! with everything read afresh.
 //!
 //! Where the database says that the statement failed, nothing was written: `Unavailable`. Where its answer does not
-//! come, the statement may have been committed, or may still be running. The writer then reconnects, raises the
+//! come, or comes with the end of the session, the statement may have been committed, or may still be running. The writer then reconnects, raises the
 //! epochs of its partitions, which waits for a statement that runs and fences one that has not begun,
 //! and looks for what it wrote. Only where that fails too is the answer `OutcomeUnknown`. No further batch is
 //! written before the epochs are raised: what was decided after a look at the ledger never meets a
 //! statement that lands late.
 //!
-//! After any error the connection is closed, and with it everything that the writer remembers is dropped.
+//! After any error the connection is closed, and with it everything that the writer remembers is dropped. No answer
+//! is waited for without end: a network may lose one and never say so.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
-use sqlx::postgres::PgConnectOptions;
+use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgSeverity};
 use sqlx::{ConnectOptions, Connection, PgConnection, Row};
 
 use super::statements::{self, Rows};
@@ -34,22 +37,47 @@ use crate::stream::{PartitionId, PartitionSet, Position};
 /// How many ids of names a process takes at a time: the increment of `tf_name_block`.
 const NAME_BLOCK: i64 = 1 << 20;
 
+/// How much longer than the server's own limit an answer is waited for.
+const ANSWER_GRACE: Duration = Duration::from_secs(5);
+
+/// How long the end of a session is waited for.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Raises the epochs of partitions that are still at those given.
+pub(super) const RAISE: &str = "WITH owned AS MATERIALIZED (\
+        SELECT p.id FROM unnest($1::smallint[], $2::bigint[]) AS a (id, epoch) \
+        JOIN tf_partition p ON p.id = a.id AND p.epoch = a.epoch ORDER BY p.id FOR UPDATE OF p\
+    ) UPDATE tf_partition p SET epoch = p.epoch + 1 FROM owned o WHERE p.id = o.id \
+    RETURNING p.id, p.epoch";
+
+/// The places of entries, as far as they are in the ledger.
+pub(super) const FIND: &str = "SELECT e.place \
+    FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[]) \
+        AS l (account, stream, version, id) \
+    JOIN tf_account a ON a.name = l.account \
+    JOIN tf_stream s ON s.account = a.id AND s.name = l.stream \
+    JOIN tf_entry e ON e.stream = s.id AND e.version = l.version AND e.id = l.id";
+
 /// Writes batches, one after another.
 #[derive(Debug)]
 pub(super) struct Writer {
     options: PgConnectOptions,
+    /// How long an answer is waited for.
+    pub(super) patience: Duration,
     tenure: Arc<Tenure>,
+    is_closed: bool,
     /// The epochs of a statement that may be running yet.
-    unsettled: Option<Epochs>,
+    pub(super) unsettled: Option<Epochs>,
     /// Absent at first, after an error, and while a batch is under way: whatever interrupts a batch leaves
     /// the next one to start afresh.
-    session: Option<Session>,
+    pub(super) session: Option<Session>,
 }
 
 /// A connection and what was learned through it.
 #[derive(Debug)]
-struct Session {
-    connection: PgConnection,
+pub(super) struct Session {
+    pub(super) connection: PgConnection,
+    patience: Duration,
     known: Known,
     last: LastIds,
     /// The last id of the block that names take theirs from.
@@ -70,14 +98,19 @@ impl Failure {
     /// Of a statement that writes.
     fn of(error: sqlx::Error) -> Self {
         let trouble = Trouble::from_error(&error);
-        match error.as_database_error().and_then(|error| error.code()).as_deref() {
-            Some("23505") => Self::Taken(trouble),
-            // A server that shuts down, and errors that say themselves that they do not know.
-            Some(code) if code.starts_with("57P") || code.starts_with("08") || code == "40003" => {
+        let answer = error.as_database_error().and_then(|error| error.try_downcast_ref());
+        let Some(answer): Option<&PgDatabaseError> = answer else { return Self::Unknown(trouble) };
+        // What ends the session may come after the commit: a server that shuts down, or one that cannot write its log.
+        if matches!(answer.severity(), PgSeverity::Fatal | PgSeverity::Panic) {
+            return Self::Unknown(trouble);
+        }
+        match answer.code() {
+            "23505" => Self::Taken(trouble),
+            // These say themselves that they do not know, and so does whatever stands between us and the server.
+            code if code.starts_with("57P") || code.starts_with("08") || code == "40003" => {
                 Self::Unknown(trouble)
             }
-            Some(_) => Self::Nothing(trouble),
-            None => Self::Unknown(trouble),
+            _ => Self::Nothing(trouble),
         }
     }
 }
@@ -96,11 +129,15 @@ enum Ended<'a> {
 }
 
 impl Writer {
-    pub(super) fn new(options: PgConnectOptions, tenure: Arc<Tenure>) -> Self {
-        Self { options, tenure, unsettled: None, session: None }
+    /// A writer whose statements the server gives up after a time, as the options tell it.
+    pub(super) fn new(options: PgConnectOptions, limit: Duration, tenure: Arc<Tenure>) -> Self {
+        let patience = limit + ANSWER_GRACE;
+        Self { options, patience, tenure, is_closed: false, unsettled: None, session: None }
     }
 
+    /// Writes nothing any more.
     pub(super) async fn close(&mut self) {
+        self.is_closed = true;
         if let Some(session) = self.session.take() {
             session.close().await;
         }
@@ -114,7 +151,7 @@ impl Writer {
         recent: &Recent,
     ) -> (Answers, NewHeads) {
         let mut session = match self.session().await {
-            Ok(session) => session,
+            Ok((session, _)) => session,
             Err(trouble) => return (withdraw(batch, &trouble), Vec::new()),
         };
         let (epochs, fresh) = self.tenure.look();
@@ -129,7 +166,7 @@ impl Writer {
             session.known = Known::default();
             attempt = session.attempt(batch, &epochs, counters, recent, Care::Careful).await;
         }
-        match attempt {
+        let (answers, heads) = match attempt {
             Ended::Cleanly(answers, heads) => {
                 self.unsettled = None;
                 self.session = Some(session);
@@ -150,20 +187,29 @@ impl Writer {
                 drop(session);
                 self.settle(admission, &trouble, counters, recent).await
             }
+        };
+        for answer in &answers {
+            if let Err(AppendError::Fenced { partition }) = answer {
+                self.tenure.fenced(*partition, epochs.of(*partition));
+            }
         }
+        (answers, heads)
     }
 
-    /// The session, new where there is none, once nothing of an earlier one can land any more.
-    async fn session(&mut self) -> Result<Session, Trouble> {
+    /// The session, new where there is none, once nothing of an earlier one can land any more: with the partitions
+    /// of which that had to be seen to, and that were ours all the while.
+    async fn session(&mut self) -> Result<(Session, PartitionSet), Trouble> {
+        if self.is_closed {
+            return Err(Trouble::new("the ledger is closed"));
+        }
         let mut session = match self.session.take() {
             Some(session) => session,
-            None => Session::open(&self.options).await?,
+            None => answered(self.patience, Session::open(&self.options, self.patience)).await?,
         };
-        if let Some(epochs) = &self.unsettled {
-            session.raise(epochs, &self.tenure).await?;
-            self.unsettled = None;
-        }
-        Ok(session)
+        let Some(epochs) = &self.unsettled else { return Ok((session, PartitionSet::NONE)) };
+        let raised = session.raise(epochs, &self.tenure).await?;
+        self.unsettled = None;
+        Ok((session, raised))
     }
 
     /// Finds out what became of a statement whose answer did not come.
@@ -195,7 +241,7 @@ impl Writer {
         &mut self,
         admission: &Admission<'_>,
     ) -> Result<Option<BTreeMap<PartitionId, Position>>, Trouble> {
-        let mut session = self.session().await?;
+        let (mut session, ours) = self.session().await?;
         let mut firsts = BTreeMap::new();
         for admitted in admission.admitted() {
             firsts.entry(admitted.partition).or_insert(admitted);
@@ -206,8 +252,9 @@ impl Writer {
         if granted.is_empty() && !firsts.is_empty() {
             return Ok(None);
         }
-        // Partitions that only refused took no position, and were ours: nobody raised their epoch before us.
-        let refused = admission.demand().into_iter().filter(|(_, count)| *count == 0);
+        // Partitions that only refused took no position; whether they were ours is for us to say.
+        let refused = admission.demand().into_iter();
+        let refused = refused.filter(|(id, count)| *count == 0 && ours.contains(*id));
         granted.extend(refused.map(|(partition, _)| (partition, Position::START)));
         Ok(Some(granted))
     }
@@ -234,34 +281,41 @@ enum Care {
     Careful,
 }
 
+/// An answer, or that none came in time.
+pub(super) async fn answered<T>(
+    patience: Duration,
+    answer: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, sqlx::Error> {
+    let late = |_| Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into()));
+    tokio::time::timeout(patience, answer).await.unwrap_or_else(late)
+}
+
 impl Session {
-    async fn open(options: &PgConnectOptions) -> Result<Self, Trouble> {
+    async fn open(options: &PgConnectOptions, patience: Duration) -> Result<Self, sqlx::Error> {
         let mut connection = options.connect().await?;
         let block = sqlx::query("SELECT nextval('tf_name_block')");
         let block: i64 = block.fetch_one(&mut connection).await?.try_get(0)?;
         let last = LastIds { account: block, stream: block };
-        Ok(Self { connection, known: Known::default(), last, block_end: block + NAME_BLOCK - 1 })
+        let block_end = block + NAME_BLOCK - 1;
+        Ok(Self { connection, patience, known: Known::default(), last, block_end })
     }
 
     /// Raises the epochs of partitions that are still ours: whatever ran under the old ones is over, or comes
-    /// too late.
-    async fn raise(&mut self, epochs: &Epochs, tenure: &Tenure) -> Result<(), Trouble> {
-        const RAISE: &str = "WITH owned AS MATERIALIZED (\
-                SELECT p.id FROM unnest($1::smallint[], $2::bigint[]) AS a (id, epoch) \
-                JOIN tf_partition p ON p.id = a.id AND p.epoch = a.epoch ORDER BY p.id FOR UPDATE OF p\
-            ) UPDATE tf_partition p SET epoch = p.epoch + 1 FROM owned o WHERE p.id = o.id \
-            RETURNING p.id, p.epoch";
+    /// too late. Answers with those that were.
+    async fn raise(&mut self, epochs: &Epochs, tenure: &Tenure) -> Result<PartitionSet, Trouble> {
         let owned = epochs.owned();
         let numbers: Vec<_> = owned.iter().map(|id| id.number().cast_signed()).collect();
         let at: Vec<_> = owned.iter().map(|id| epochs.of(id)).collect();
-        let raised = sqlx::query(RAISE).bind(numbers).bind(at).fetch_all(&mut self.connection);
-        for row in raised.await? {
+        let raise = sqlx::query(RAISE).bind(numbers).bind(at).fetch_all(&mut self.connection);
+        let mut raised = PartitionSet::NONE;
+        for row in answered(self.patience, raise).await? {
             let (number, epoch): (i16, i64) = (row.try_get(0)?, row.try_get(1)?);
             if let Some(partition) = PartitionId::new(number.cast_unsigned()) {
                 tenure.take(partition, epoch);
+                raised.insert(partition);
             }
         }
-        Ok(())
+        Ok(raised)
     }
 
     /// The positions of the first entries of these appends, as far as they are in the ledger.
@@ -269,12 +323,6 @@ impl Session {
         &mut self,
         appends: &[&Admitted<'_>],
     ) -> Result<BTreeMap<PartitionId, Position>, Trouble> {
-        const FIND: &str = "SELECT e.place \
-            FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[]) \
-                AS l (account, stream, version, id) \
-            JOIN tf_account a ON a.name = l.account \
-            JOIN tf_stream s ON s.account = a.id AND s.name = l.stream \
-            JOIN tf_entry e ON e.stream = s.id AND e.version = l.version AND e.id = l.id";
         let (mut accounts, mut streams) = (Vec::new(), Vec::new());
         let (mut versions, mut ids) = (Vec::new(), Vec::new());
         for admitted in appends {
@@ -285,15 +333,16 @@ impl Session {
             ids.push(entry.id.as_uuid().as_bytes().to_vec());
         }
         let query = sqlx::query(FIND).bind(accounts).bind(streams).bind(versions).bind(ids);
+        let rows = answered(self.patience, query.fetch_all(&mut self.connection));
         let mut found = BTreeMap::new();
-        for row in query.fetch_all(&mut self.connection).await? {
+        for row in rows.await? {
             found.extend(rows::partition_and_position(row.try_get(0)?));
         }
         Ok(found)
     }
 
     async fn close(self) {
-        if let Err(error) = self.connection.close().await {
+        if let Err(error) = answered(FAREWELL, self.connection.close()).await {
             tracing::warn!(%error, "the writer's connection did not close by itself");
         }
     }
@@ -323,7 +372,10 @@ impl Session {
             Err(trouble) => return Ended::Failed(admission.withdraw(&unavailable(&trouble))),
         };
         counters.sent(1);
-        let granted = match rows.write(&mut self.connection).await.map_err(Failure::of) {
+        let granted = match answered(self.patience, rows.write(&mut self.connection))
+            .await
+            .map_err(Failure::of)
+        {
             Ok(granted) => granted,
             Err(Failure::Taken(trouble)) => return Ended::Stale(trouble),
             Err(Failure::Nothing(trouble)) => {
@@ -348,7 +400,8 @@ impl Session {
     ) -> Ended<'a> {
         let asked: PartitionSet = admission.demand().into_keys().collect();
         counters.sent(1);
-        match statements::still_owned(&mut self.connection, asked, epochs).await {
+        let owned = statements::still_owned(&mut self.connection, asked, epochs);
+        match answered(self.patience, owned).await {
             Ok(owned) => {
                 let granted = owned.iter().map(|partition| (partition, Position::START)).collect();
                 Ended::Cleanly(admission.place(&granted).answers(), Vec::new())
@@ -383,7 +436,8 @@ impl Session {
         let (mut ids, cold) = names::recall(&mut self.known, &intake);
         if !cold.is_empty() {
             counters.sent(1);
-            let found = statements::look_up_streams(&mut self.connection, &cold).await?;
+            let found = statements::look_up_streams(&mut self.connection, &cold);
+            let found = answered(self.patience, found).await?;
             names::learn(&mut self.known, &mut ids, cold, found);
         }
         let heads = names::heads(&intake, &ids);
@@ -402,8 +456,8 @@ impl Session {
         if !keys.is_empty() {
             counters.sent(1);
             let question: Vec<_> = keys.iter().map(|(_, id, key)| (*id, *key)).collect();
-            let found = statements::look_up_keys(&mut self.connection, &question).await?;
-            for (index, record) in found {
+            let found = statements::look_up_keys(&mut self.connection, &question);
+            for (index, record) in answered(self.patience, found).await? {
                 if let Some((account, _, key)) = keys.get(index) {
                     ground.keys.insert((account, key), record);
                 }

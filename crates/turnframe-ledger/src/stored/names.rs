@@ -139,13 +139,14 @@ pub(crate) fn intern<'a>(
     new
 }
 
-/// Keeps what a committed batch taught.
+/// Keeps what a committed batch taught. A name that only a fenced append brought was not written, and its id stands
+/// for nothing.
 pub(crate) fn remember(known: &mut Known, plan: &Plan<'_>, ids: &Ids<'_>) {
-    for (account, id) in &ids.accounts {
-        known.accounts.insert((*account).clone(), *id);
-    }
     for placed in plan.placed() {
         let account = &placed.append.account;
+        if let Some(id) = ids.accounts.get(account) {
+            known.accounts.insert(account.clone(), *id);
+        }
         for (_, entry, link) in placed.entries() {
             if let Some(record) = ids.streams.get(&(account, &entry.stream)) {
                 let head = Head { version: link.version, chain: link.chain };

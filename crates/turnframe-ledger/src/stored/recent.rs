@@ -1,8 +1,9 @@
-//! The entries that were committed last, kept so that a read of what was just written need not ask SQLite.
+//! The entries that were committed last, kept so that a read of what was just written need not ask the database.
 //!
 //! A turn reads the events that it committed back before it claims them. What is kept here is what that read finds:
 //! it comes in after the commit and in no other way. A page is served from here only where all of it is here, so
-//! that what is missing is never taken for the end of a stream. Whoever erases from the file erases here too.
+//! that what is missing is never taken for the end of a stream. Where another process wrote in between, what came
+//! before it is dropped: there is never a gap. Whoever erases from the database erases here too.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -66,8 +67,10 @@ impl Kept {
     fn keep(&mut self, entry: Entry) {
         let key = (entry.account.clone(), entry.stream.clone());
         let entries = self.streams.entry(key.clone()).or_default();
-        let follows = entries.back().is_none_or(|last| last.version.plus(1) == entry.version);
-        debug_assert!(follows, "versions of a stream follow one another");
+        if entries.back().is_some_and(|last| last.version.plus(1) != entry.version) {
+            entries.clear();
+            self.order.retain(|other| *other != key);
+        }
         entries.push_back(entry);
         self.order.push_back(key);
         if self.order.len() > RECENT_MAX {
@@ -149,6 +152,22 @@ mod tests {
         assert_eq!(read(0, 5), None);
         let others = recent.read(&account("b"), &conversation("c"), Version(2), 1);
         assert!(others.is_none(), "another account's stream of that name");
+    }
+
+    #[tokio::test]
+    async fn an_entry_that_does_not_follow_begins_anew() {
+        let recent = Recent::default();
+        let entries = written(5).await;
+        for index in [0, 1, 4, 3] {
+            recent.0.lock().expect("a lock").keep(entries[index].clone());
+        }
+        let read = |after, limit| {
+            recent.read(&account("a"), &conversation("c"), Version(after), limit).is_some()
+        };
+        assert!(read(3, 1), "the entry that was kept last");
+        assert!(!read(4, 1) && !read(0, 1) && !read(0, 3));
+        let kept = recent.0.lock().expect("a lock");
+        assert_eq!((kept.order.len(), kept.streams.len()), (1, 1));
     }
 
     #[tokio::test]
