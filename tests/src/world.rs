@@ -1,8 +1,8 @@
 //! What outlives a process: the ledger, the clock, the remote. And the process itself.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -16,9 +16,10 @@ use turnframe_core::receipt::ReceiptStatus;
 use turnframe_core::registry::WorkflowRegistry;
 use turnframe_core::source::IdSource;
 use turnframe_ledger::memory::MemoryLedger;
-use turnframe_ledger::open::{Opened, open};
+use turnframe_ledger::open::{OpenError, Opened, open};
 use turnframe_ledger::postgres::NodeOptions;
 use turnframe_ledger::snapshot::{MemorySnapshots, SnapshotStore};
+use turnframe_ledger::sqlite;
 use turnframe_ledger::{Entry, EntryKind, EventLedger, MarkKind, MarkQuery};
 use turnframe_runtime::directory::LedgerDirectory;
 use turnframe_runtime::port::{Destination, Interpreter, Narrator};
@@ -54,6 +55,46 @@ enum Storage {
     Memory(Opened),
     Sqlite(TempDir),
     Postgres { database: OnceCell<Database>, opened: AtomicU64 },
+}
+
+/// Databases that worlds have left. The next world empties one: a matrix has many worlds.
+static LEFT: Mutex<Vec<Database>> = Mutex::new(Vec::new());
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        if let Self::Postgres { database, .. } = self {
+            let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+            left.extend(database.take());
+        }
+    }
+}
+
+/// Opens a file. A program that another test starts holds the lock of this one between its fork and its exec: that is
+/// waited for, and nothing longer.
+async fn open_file(path: &str) -> Opened {
+    const BETWEEN_FORK_AND_EXEC: Duration = Duration::from_millis(500);
+    let start = tokio::time::Instant::now();
+    loop {
+        match open(path, None).await {
+            Err(OpenError::Sqlite(sqlite::OpenError::InUse { .. }))
+                if start.elapsed() < BETWEEN_FORK_AND_EXEC =>
+            {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            opened => return opened.expect("the ledger opens"),
+        }
+    }
+}
+
+async fn database() -> Database {
+    let left = LEFT.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    match left {
+        Some(database) => {
+            database.empty().await;
+            database
+        }
+        None => postgres::shared().database().await,
+    }
 }
 
 /// What outlives a process.
@@ -125,11 +166,10 @@ impl World {
             Storage::Memory(opened) => opened.clone(),
             Storage::Sqlite(_) => {
                 let path = self.path().expect("a file");
-                open(path.to_str().expect("UTF-8"), None).await.expect("the ledger opens")
+                open_file(path.to_str().expect("UTF-8")).await
             }
             Storage::Postgres { database, opened } => {
-                let made = || async { postgres::shared().database().await };
-                let url = database.get_or_init(made).await.url();
+                let url = database.get_or_init(self::database).await.url();
                 // Every process is another one at the same address: it takes over from the one before at once.
                 let run = Uuid::from_u64_pair(0, opened.fetch_add(1, Ordering::Relaxed));
                 let node = NodeOptions::new(run, "http://127.0.0.1:9");

@@ -1,20 +1,23 @@
 //! The simulated ledger: that it keeps the contract, that its faults are those which the contract allows, and that
 //! the whole system comes through them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::join_all;
 use tokio::time::{Instant, timeout};
+use turnframe_core::canonical::Digest;
 use turnframe_ledger::{
-    AppendError, EventLedger, Owner, PartitionId, PartitionSet, ReadError, StreamName, Version,
+    AppendError, EntryKind, EventLedger, Owner, PartitionId, PartitionSet, Position, ReadError,
+    StreamName, Version,
 };
 use turnframe_test::fault::CrashSwitch;
 use turnframe_test::ledger::Backend;
 use turnframe_test::ledger::build::{Bench, conversation};
 use turnframe_test::literal;
-use turnframe_test::simulated::{Faults, LeaseTerms, SimulatedDatabase, SimulatedLedger};
+use turnframe_test::simulated::{Faults, LeaseTerms, SimulatedDatabase, SimulatedLedger, Struck};
 use turnframe_tests::simulated::client::{Client, Door};
 use turnframe_tests::simulated::{Share, Simulation, alone, under_seeds};
 use turnframe_tests::world::actor;
@@ -354,22 +357,55 @@ fn the_whole_system_comes_through_every_fourth_seed_from_3() {
     share(3, "every_fourth_seed_from_3");
 }
 
+#[test]
+fn in_forty_seeds_everything_goes_wrong_that_can() {
+    let (mut struck, mut entries, mut repeated, mut shared) = (Vec::new(), Vec::new(), 0, 0);
+    for seed in 0..40 {
+        let simulation = alone(async {
+            let simulation = Simulation::new(seed);
+            whole_system(simulation.clone()).await;
+            entries.extend(simulation.entries().await);
+            simulation
+        });
+        struck.push(simulation.database.struck());
+        let deliveries = simulation.airline.book().into_values().map(|it| it.deliveries.len());
+        repeated += deliveries.filter(|count| *count > 1).count();
+        shared += usize::from(simulation.scenario.processes > 1);
+    }
+    let sum = |count: fn(&Struck) -> u64| struck.iter().map(count).sum::<u64>();
+    let counts = [
+        sum(|it| it.refused),
+        sum(|it| it.lost_acks),
+        sum(|it| it.torn),
+        sum(|it| it.slow),
+        sum(|it| it.unreadable),
+        sum(|it| it.hints_lost),
+        sum(|it| it.leases_unanswered),
+        sum(|it| it.fenced),
+    ];
+    assert!(counts.iter().all(|count| *count > 0), "{struck:#?}");
+    assert!(repeated > 0 && shared > 0, "{repeated} {shared}");
+    let kinds: BTreeSet<EntryKind> = entries.iter().map(|entry| entry.kind).collect();
+    let unseen: Vec<_> = EntryKind::ALL.iter().filter(|kind| !kinds.contains(kind)).collect();
+    assert_eq!(unseen, [&EntryKind::EffectParked], "what a run of the system records");
+}
+
 /// Runs a seed, and says what stands on the ledger at the end.
-fn bytes_of(seed: u64) -> String {
+fn chain_of(seed: u64) -> Vec<(PartitionId, Position, Digest)> {
     alone(async move {
         let simulation = Simulation::new(seed);
         // Two clients that wait for one actor to start are woken in an order that tokio draws: their turns may then
         // arrive in another order. With one client in each conversation, nothing is left to chance.
         with_clients(simulation.clone(), 1).await;
-        simulation.bytes().await
+        simulation.chain().await
     })
 }
 
 #[test]
 fn one_seed_is_one_run_to_the_byte_and_another_seed_is_another() {
     for seed in 0..8 {
-        let bytes = bytes_of(seed);
-        assert!(bytes == bytes_of(seed), "seed {seed} came to two ends");
-        assert!(bytes != bytes_of(seed + 1));
+        let chain = chain_of(seed);
+        assert!(chain == chain_of(seed), "seed {seed} came to two ends");
+        assert!(chain != chain_of(seed + 1));
     }
 }

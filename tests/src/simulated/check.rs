@@ -1,10 +1,10 @@
 //! What must stand at the end of a run, whatever went wrong in it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use turnframe_core::canonical::Digest;
 use turnframe_core::id::{AccountId, TurnId};
 use turnframe_ledger::snapshot::SnapshotStore;
 use turnframe_ledger::verify::verify;
@@ -72,14 +72,10 @@ impl Simulation {
         entries
     }
 
-    /// Everything that is on the ledger, byte for byte.
-    pub async fn bytes(&self) -> String {
-        let mut bytes = String::new();
-        for entry in self.entries().await {
-            // Writing to a string does not fail.
-            let _ = writeln!(bytes, "{entry:?}");
-        }
-        bytes
+    /// The place and the chain hash of every entry: equal exactly where the ledgers are, to the byte.
+    pub async fn chain(&self) -> Vec<(PartitionId, Position, Digest)> {
+        let entries = self.entries().await;
+        entries.iter().map(|entry| (entry.partition, entry.position, entry.chain)).collect()
     }
 
     /// The chains fit, and no key was acted on twice.
@@ -112,11 +108,11 @@ impl Simulation {
             of_kind.map(|entry| entry.turn.clone().expect("a turn's")).collect()
         };
         let accepted = turns(EntryKind::TurnAccepted);
-        // Not "once each": a plan whose acknowledgement was lost, and that the actor learns of by reading its stream
-        // anew for another reason while the turn is still running, is recorded a second time.
+        // Not "once each": a plan whose acknowledgement was lost is recorded again where the actor learns of it, by
+        // reading its stream for another reason, while the turn runs on without it.
         let mut reduced = turns(EntryKind::TurnReduced);
         reduced.dedup();
-        assert_eq!(reduced, accepted, "each has a plan, made in order of arrival");
+        assert_eq!(reduced, accepted, "each has a plan, in order of arrival");
         assert_eq!(turns(EntryKind::TurnAnswered), accepted, "in order of arrival, once each");
         let unique: BTreeSet<&TurnId> = accepted.iter().collect();
         assert_eq!(unique.len(), accepted.len(), "a turn was accepted twice: {accepted:?}");
@@ -157,7 +153,7 @@ impl Simulation {
             self.ends(running.number);
         }
         SnapshotStore::clear(self.snapshots.as_ref()).await.expect("cleared");
-        let before = self.bytes().await;
+        let before = self.chain().await;
         let node = self.node("http://anew", CrashSwitch::new());
         node.holding(PartitionSet::ALL).await;
         let replayed = self.start(usize::MAX, node).await.expect("the system starts");
@@ -166,7 +162,7 @@ impl Simulation {
             assert_eq!(state, live, "{}: replayed is not live", client.conversation);
         }
         self.quiet().await;
-        assert_eq!(self.bytes().await, before, "a replay writes nothing");
+        assert_eq!(self.chain().await, before, "a replay writes nothing");
     }
 
     /// A running process as the rest of the harness reads it.

@@ -91,6 +91,17 @@ pub(super) async fn terminate(port: u16, database: Option<&str>) -> Result<u64, 
     Ok(ended.unsigned_abs())
 }
 
+/// Ends the sessions of a database and drops all schemas that tests have in it.
+pub(super) async fn empty(port: u16, name: &str) -> Result<(), PostgresError> {
+    const EMPTY: &str =
+        "DROP SCHEMA IF EXISTS tf_views CASCADE; DROP SCHEMA public CASCADE; CREATE SCHEMA public";
+    terminate(port, Some(name)).await?;
+    let failed = || PostgresError::sql("empty a database");
+    let mut connection = connect(port, name).await?;
+    sqlx::raw_sql(EMPTY).execute(&mut connection).await.map_err(failed())?;
+    connection.close().await.map_err(failed())
+}
+
 async fn connect(port: u16, database: &str) -> Result<PgConnection, PostgresError> {
     let options = PgConnectOptions::new_without_pgpass()
         .host("127.0.0.1")

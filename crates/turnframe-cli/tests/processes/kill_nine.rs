@@ -4,17 +4,13 @@
 //! answered, each once; what is on the ledger reads as if nothing had happened; and the airline's own book has one
 //! rebooking.
 
-#![cfg(unix)]
-
-mod support;
-
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use turnframe_test::postgres;
 use turnframe_travel::AirlineSimulator;
 
-use support::{LOOK_AGAIN, PATIENCE, Serving, Speaker, of_type};
+use crate::support::{LOOK_AGAIN, PATIENCE, Serving, Speaker, of_type};
 
 /// The moments of the kills, in microseconds after the turn was sent: from before it arrives to after it is answered.
 const KILLS: [u64; 12] =

@@ -20,7 +20,12 @@ pub(crate) struct Serving {
 }
 
 impl Serving {
-    pub(crate) async fn start(ledger: &str, airline: &str, tokens: &[String], more: &[&str]) -> Self {
+    pub(crate) async fn start(
+        ledger: &str,
+        airline: &str,
+        tokens: &[String],
+        more: &[&str],
+    ) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_turnframe"));
         command.args(["serve", "--json", "--listen", "127.0.0.1:0", "--airline", airline]);
         command.args(["--ledger", ledger]).args(more);
@@ -49,7 +54,7 @@ impl Serving {
 }
 
 /// Somebody with a token.
-#[derive(Clone)]
+
 pub(crate) struct Speaker {
     client: Client,
     secret: String,

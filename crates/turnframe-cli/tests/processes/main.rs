@@ -1,0 +1,7 @@
+//! Real processes of the binary: killed, stopped and woken, alone and side by side.
+
+#![cfg(unix)]
+
+mod kill_nine;
+mod support;
+mod two_processes;
