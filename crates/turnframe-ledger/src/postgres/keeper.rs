@@ -30,17 +30,17 @@ const ROUNDS_PER_LEASE: u32 = 4;
 const HANDOVERS_PER_LEASE: u32 = 2;
 
 /// `greatest`, because a statement whose connection was given up may still come through, after a later one.
-const RENEW: &str = "INSERT INTO tf_node AS n (id, address, lease_until) \
+pub(super) const RENEW: &str = "INSERT INTO tf_node AS n (id, address, lease_until) \
     VALUES ($1, $2, clock_timestamp() + $3 * interval '1 microsecond') \
     ON CONFLICT (id) DO UPDATE SET lease_until = greatest(n.lease_until, excluded.lease_until)";
 
 /// How many are alive, and how many of them come before this one.
-const ALIVE: &str = "SELECT count(*), count(*) FILTER (WHERE id < $1) FROM tf_node \
+pub(super) const ALIVE: &str = "SELECT count(*), count(*) FILTER (WHERE id < $1) FROM tf_node \
     WHERE lease_until > clock_timestamp() OR id = $1";
 
-const MINE: &str = "SELECT id FROM tf_partition WHERE owner = $1";
+pub(super) const MINE: &str = "SELECT id FROM tf_partition WHERE owner = $1";
 
-const TAKE: &str = "WITH free AS MATERIALIZED (\
+pub(super) const TAKE: &str = "WITH free AS MATERIALIZED (\
         SELECT p.id FROM tf_partition p \
         WHERE p.id <> ALL ($3) AND NOT EXISTS (SELECT FROM tf_node n \
             WHERE n.id = p.owner AND n.id <> $1 AND n.lease_until > clock_timestamp()) \
@@ -48,7 +48,7 @@ const TAKE: &str = "WITH free AS MATERIALIZED (\
     ) UPDATE tf_partition p SET owner = $1, epoch = p.epoch + 1 FROM free WHERE p.id = free.id \
     RETURNING p.id, p.epoch, p.next_position - 1";
 
-const GIVE_UP: &str = "WITH given AS MATERIALIZED (\
+pub(super) const GIVE_UP: &str = "WITH given AS MATERIALIZED (\
         SELECT p.id FROM tf_partition p WHERE p.owner = $1 AND p.id = ANY ($2) \
         FOR UPDATE OF p SKIP LOCKED\
     ) UPDATE tf_partition p SET owner = NULL FROM given WHERE p.id = given.id";

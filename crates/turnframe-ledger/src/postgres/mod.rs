@@ -246,17 +246,25 @@ impl Drop for PostgresLedger {
     }
 }
 
-/// Every row that the writer looks for is found by an index, whatever the statistics of a young table say, and no
-/// batch waits for a new plan.
+/// Every row is found by an index and in its order, whatever the statistics of a young table say.
+const BY_INDEX: [(&str, &str); 4] = [
+    ("enable_seqscan", "off"),
+    ("enable_bitmapscan", "off"),
+    ("enable_hashjoin", "off"),
+    ("enable_mergejoin", "off"),
+];
+
+/// No batch waits for a new plan.
 fn writing(connecting: &PgConnectOptions, options: &PostgresOptions) -> PgConnectOptions {
     let timeout = options.statement_timeout.as_millis().to_string();
-    connecting.clone().options([
-        ("statement_timeout", timeout.as_str()),
-        ("plan_cache_mode", "force_generic_plan"),
-        ("enable_seqscan", "off"),
-        ("enable_hashjoin", "off"),
-        ("enable_mergejoin", "off"),
-    ])
+    let alone =
+        [("statement_timeout", timeout.as_str()), ("plan_cache_mode", "force_generic_plan")];
+    connecting.clone().options(BY_INDEX).options(alone)
+}
+
+fn reading(connecting: &PgConnectOptions) -> PgConnectOptions {
+    let alone = [("default_transaction_read_only", "on")];
+    connecting.clone().options(BY_INDEX).options(alone)
 }
 
 fn readers(connecting: &PgConnectOptions, options: &PostgresOptions) -> PgPool {
@@ -264,7 +272,7 @@ fn readers(connecting: &PgConnectOptions, options: &PostgresOptions) -> PgPool {
         .max_connections(options.readers.max(1))
         .acquire_timeout(READER_WAIT)
         .test_before_acquire(false)
-        .connect_lazy_with(connecting.clone().options([("default_transaction_read_only", "on")]))
+        .connect_lazy_with(reading(connecting))
 }
 
 #[async_trait]

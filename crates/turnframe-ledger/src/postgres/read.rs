@@ -1,5 +1,6 @@
 //! Reads. Each is one statement over a snapshot of what is committed, and each leads with its account or its
-//! partition: what is another's is not found by the same statement that does not find what does not exist.
+//! partition: what is another's is not found by the same statement that does not find what does not exist. A page is
+//! cut where its rows are found: beside names that are still to be looked up, the planner does not see their order.
 
 use std::time::Duration;
 
@@ -28,60 +29,66 @@ pub(super) struct Reader {
 
 type Bound<'q> = sqlx::query::Query<'q, sqlx::Postgres, PgArguments>;
 
-const READ_STREAM: &str = concat!(
+pub(super) const READ_STREAM: &str = concat!(
     "SELECT ",
     entry_columns!(),
-    " FROM tf_account a JOIN tf_stream s ON s.account = a.id JOIN tf_entry e ON e.stream = s.id \
-     WHERE a.name = $1 AND s.name = $2 AND e.version > $3 ORDER BY e.version LIMIT $4"
+    " FROM tf_account a JOIN tf_stream s ON s.account = a.id JOIN LATERAL (\
+         SELECT * FROM tf_entry WHERE stream = s.id AND version > $3 ORDER BY version LIMIT $4\
+     ) e ON true WHERE a.name = $1 AND s.name = $2 ORDER BY e.version"
 );
 
-const READ_STREAM_BACK: &str = concat!(
+pub(super) const READ_STREAM_BACK: &str = concat!(
     "SELECT ",
     entry_columns!(),
-    " FROM tf_account a JOIN tf_stream s ON s.account = a.id JOIN tf_entry e ON e.stream = s.id \
-     WHERE a.name = $1 AND s.name = $2 AND e.version < $3 ORDER BY e.version DESC LIMIT $4"
+    " FROM tf_account a JOIN tf_stream s ON s.account = a.id JOIN LATERAL (\
+         SELECT * FROM tf_entry WHERE stream = s.id AND version < $3 ORDER BY version DESC LIMIT $4\
+     ) e ON true WHERE a.name = $1 AND s.name = $2 ORDER BY e.version DESC"
 );
 
-const READ_PARTITION: &str = concat!(
+pub(super) const READ_PARTITION: &str = concat!(
     "SELECT ",
     entry_columns!(),
     " FROM tf_entry e JOIN tf_account a ON a.id = e.account JOIN tf_stream s ON s.id = e.stream \
      WHERE e.place > $1 AND e.place <= $2 ORDER BY e.place LIMIT $3"
 );
 
-const READ_PARTITION_OF_ACCOUNT: &str = concat!(
+pub(super) const READ_PARTITION_OF_ACCOUNT: &str = concat!(
     "SELECT ",
     entry_columns!(),
-    " FROM tf_account a JOIN tf_entry e ON e.account = a.id JOIN tf_stream s ON s.id = e.stream \
-     WHERE a.name = $4 AND e.place > $1 AND e.place <= $2 ORDER BY e.place LIMIT $3"
+    " FROM tf_account a JOIN LATERAL (\
+         SELECT * FROM tf_entry WHERE account = a.id AND place > $1 AND place <= $2 \
+             ORDER BY place LIMIT $3\
+     ) e ON true JOIN tf_stream s ON s.id = e.stream WHERE a.name = $4 ORDER BY e.place"
 );
 
-const FIND_KEY: &str = concat!(
+pub(super) const FIND_KEY: &str = concat!(
     "SELECT ",
     key_columns!(),
     " FROM tf_account a JOIN tf_key k ON k.account = a.id JOIN tf_stream s ON s.id = k.stream \
      WHERE a.name = $1 AND k.key = $2"
 );
 
-const HEAD: &str = "SELECT next_position - 1 FROM tf_partition WHERE id = $1";
+pub(super) const HEAD: &str = "SELECT next_position - 1 FROM tf_partition WHERE id = $1";
 
-const OWNER: &str = "SELECT n.address, n.id FROM tf_partition p JOIN tf_node n ON n.id = p.owner \
+pub(super) const OWNER: &str = "SELECT n.address, n.id FROM tf_partition p JOIN tf_node n ON n.id = p.owner \
     WHERE p.id = $1 AND n.lease_until > clock_timestamp()";
 
-macro_rules! marks {
-    () => {
-        "SELECT a.name, m.key, s.name, m.due \
-         FROM tf_mark m JOIN tf_account a ON a.id = m.account JOIN tf_stream s ON s.id = m.stream \
-         WHERE m.kind = $1 AND m.key >= $2 AND m.key < $3 AND m.due <= $4 "
-    };
-}
+pub(super) const MARKS_OF_ACCOUNT: &str = "SELECT a.name, m.key, s.name, m.due \
+    FROM tf_account a JOIN LATERAL (\
+        SELECT key, stream, due FROM tf_mark WHERE account = a.id AND kind = $1 \
+            AND key >= $2 AND key < $3 AND due <= $4 ORDER BY key LIMIT $5\
+    ) m ON true JOIN tf_stream s ON s.id = m.stream \
+    WHERE a.name = $6 ORDER BY m.key";
 
-const MARKS_OF_ACCOUNT: &str = concat!(marks!(), "AND a.name = $6 ORDER BY m.key LIMIT $5");
-
-const SWEEP: &str = concat!(
-    marks!(),
-    "AND m.partition = ANY ($8) AND (a.name, m.key) > ($6, $7) ORDER BY a.name, m.key LIMIT $5"
-);
+/// What is due comes first: along the names it would cost as much as there are accounts.
+pub(super) const SWEEP: &str = "WITH due AS MATERIALIZED (\
+        SELECT account, key, stream, due FROM tf_mark \
+        WHERE kind = $1 AND key >= $2 AND key < $3 AND due <= $4 AND partition = ANY ($8)\
+    ), page AS MATERIALIZED (\
+        SELECT a.name, d.key, d.stream, d.due FROM due d JOIN tf_account a ON a.id = d.account \
+        WHERE (a.name, d.key) > ($6, $7) ORDER BY a.name, d.key LIMIT $5\
+    ) SELECT p.name, p.key, s.name, p.due FROM page p JOIN tf_stream s ON s.id = p.stream \
+    ORDER BY p.name, p.key";
 
 /// Every statement here.
 #[cfg(test)]

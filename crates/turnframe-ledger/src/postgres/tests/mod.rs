@@ -3,7 +3,9 @@
 
 mod duplicates;
 mod failures;
+mod leases;
 mod outages;
+mod plans;
 mod settings;
 mod tampering;
 
