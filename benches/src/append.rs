@@ -209,3 +209,17 @@ async fn walk(ledger: &dyn EventLedger) -> Result<f64, BenchError> {
     }
     Ok(report.entries as f64 / spent.as_secs_f64())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use turnframe_test::sources::ids;
+
+    #[tokio::test]
+    async fn the_ledger_and_the_plain_client_write_the_same_batches() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let backend = Backend::Sqlite(folder.path().to_owned());
+        let rates = compare(&backend, &ids(1), 3, 500).await.expect("measured");
+        assert!(rates.ledger > 0.0 && rates.plain > 0.0 && rates.verified > 0.0, "{rates:?}");
+    }
+}

@@ -120,3 +120,19 @@ async fn restart(ground: &mut Ground, name: &str, clear: bool) -> Result<f64, Be
     }
     Ok(median(&taken))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use turnframe_test::sources::ids;
+
+    #[tokio::test]
+    async fn a_restart_reads_what_a_file_kept_with_snapshots_and_without() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let backend = Backend::Sqlite(folder.path().to_owned());
+        let growth = measure(&backend, &ids(1), WINDOW + 20).await.expect("measured");
+        assert!(growth.old_ms > 0.0 && growth.cold_without_ms > 0.0, "{growth:?}");
+        let left = std::fs::read_dir(folder.path()).expect("a folder").count();
+        assert_eq!(left, 0, "what a bench made is gone");
+    }
+}

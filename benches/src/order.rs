@@ -63,3 +63,15 @@ async fn is_in_order(ledger: &dyn EventLedger, speaker: &Speaker) -> Result<bool
     // The turn that opened the tally is one of them.
     Ok(arrived.len() == TURNS + 1 && arrived == turns(EntryKind::TurnAnswered))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use turnframe_test::sources::ids;
+
+    #[tokio::test]
+    async fn turns_of_one_moment_are_answered_in_the_order_of_their_arrival() {
+        let order = measure(&Backend::Memory, &ids(1)).await.expect("measured");
+        assert_eq!(order, Order { committed: CONVERSATIONS * TURNS, in_order: CONVERSATIONS });
+    }
+}

@@ -1,7 +1,7 @@
 //! What the kernel's own book says of this process, and how long its disk takes.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -23,12 +23,16 @@ pub(crate) fn resident_kib() -> f64 {
     kib.unwrap_or(0.0)
 }
 
-/// Half of these appends of a page to a file in this folder were on the disk within this.
+/// Half of these pages, written over pages that a file in this folder has already, were on the disk within this: what a
+/// commit to a write-ahead log waits for.
 pub(crate) fn fsync_latency(folder: &Path, name: &str) -> io::Result<Duration> {
     const PAGE: [u8; 4096] = [0x5a; 4096];
     const WRITES: usize = 200;
     let path = folder.join(name);
     let mut file = File::create(&path)?;
+    file.write_all(&PAGE.repeat(WRITES))?;
+    file.sync_all()?;
+    file.rewind()?;
     let mut taken = Vec::with_capacity(WRITES);
     for _ in 0..WRITES {
         let started = Instant::now();

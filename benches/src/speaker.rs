@@ -125,3 +125,29 @@ pub(crate) fn committed(answer: &AssistantTurn) -> Result<(), BenchError> {
     let applied = answer.acts.iter().any(|act| matches!(act.outcome, ActOutcome::Applied { .. }));
     if applied { Ok(()) } else { Err(BenchError::Departed("a turn committed nothing")) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Backend, Ground};
+    use turnframe_actors::Limits;
+    use turnframe_ledger::{EntryKind, PartitionId, Position};
+    use turnframe_test::sources::ids;
+
+    #[tokio::test]
+    async fn a_click_on_the_card_that_was_asked_for_commits_once() {
+        let ground = Ground::open(&Backend::Memory, &ids(1)).await.expect("a ledger");
+        let system = ground.start(Limits::default()).await.expect("a system");
+        let speaker = Speaker::new(0, &system).expect("names");
+        speaker.open().await.expect("open");
+        speaker.add(0).await.expect("counted");
+        let card = speaker.ask_for_card(0).await.expect("a card");
+        speaker.click(card.clone(), 0).await.expect("cleared");
+        speaker.click(card, 1).await.expect("the first resolution");
+        let partition = PartitionId::of(&speaker.actor.account);
+        let page = system.ledger().read_partition(partition, Position::START, 100, None).await;
+        let page = page.expect("entries");
+        let events = page.iter().filter(|entry| entry.kind == EntryKind::CaseEvent);
+        assert_eq!(events.count(), 3, "opened, counted, cleared");
+    }
+}

@@ -15,7 +15,7 @@ pub struct Figure {
     pub measured: String,
     /// What was wanted.
     pub wanted: &'static str,
-    /// Whether it is so; none where nothing was measured.
+    /// Whether it is so; none where nothing was measured or wanted.
     pub met: Option<bool>,
 }
 
@@ -28,6 +28,12 @@ impl Figure {
         met: bool,
     ) -> Self {
         Self { name: name.into(), measured: measured.into(), wanted, met: Some(met) }
+    }
+
+    /// A figure without an aim.
+    pub(super) fn reported(name: impl Into<String>, measured: impl Into<String>) -> Self {
+        let (name, measured) = (name.into(), measured.into());
+        Self { name, measured, wanted: "(reported)", met: None }
     }
 
     /// A figure that needs a server.
