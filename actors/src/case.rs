@@ -31,7 +31,7 @@ use crate::slot::{Generation, StartFailure};
 /// What a case actor is told.
 pub(crate) enum CaseMessage {
     /// Say how the case stands.
-    Open(oneshot::Sender<OpenCase>),
+    Open(oneshot::Sender<Result<OpenCase, CaseError>>),
     /// Say how the case stood at a revision; its cards are those of now.
     OpenAt(CaseRevision, oneshot::Sender<Result<OpenCase, CaseError>>),
     /// Run a job.
@@ -54,7 +54,7 @@ pub(crate) async fn spawn(
     };
     let workflow = shared.engine.registry().get(&key.1.workflow).cloned().ok_or_else(unknown)?;
     let (fold, saved_at) = shared.load_case(&key.0, &key.1, workflow.as_ref()).await?;
-    let state = CaseState { fold, saved_at };
+    let state = CaseState { fold, saved_at, is_in_doubt: false };
     let shell = CaseActor { key, generation, shared, registry, workflow };
     let (actor, ended) = Actor::spawn_linked(None, shell, state, root.get_cell()).await?;
     Ok(Spawned { actor, ended, unfinished: Arc::new(AtomicBool::new(false)) })
@@ -71,6 +71,9 @@ struct CaseActor {
 struct CaseState {
     fold: CaseFold,
     saved_at: Version,
+    /// Nobody knows what became of an append, which may land yet. Until another one goes in behind the same version,
+    /// the ledger is asked before anything is said of the case.
+    is_in_doubt: bool,
 }
 
 impl Actor for CaseActor {
@@ -94,9 +97,9 @@ impl Actor for CaseActor {
     ) -> Result<(), ActorProcessingErr> {
         match message {
             // Whoever asked may be gone.
-            CaseMessage::Open(reply) => drop(reply.send(open(&state.fold))),
+            CaseMessage::Open(reply) => drop(reply.send(self.open(state).await)),
             CaseMessage::OpenAt(revision, reply) => {
-                drop(reply.send(self.open_at(revision, &state.fold).await));
+                drop(reply.send(self.open_then(revision, state).await));
             }
             CaseMessage::Execute(job, reply) => drop(reply.send(self.execute(*job, state).await)),
             CaseMessage::RestIfIdle => self.rest(&myself, state).await,
@@ -115,6 +118,7 @@ impl CaseActor {
     }
 
     async fn execute(&self, job: CaseJob, state: &mut CaseState) -> Result<CaseReport, CaseError> {
+        self.make_sure(state).await?;
         let mut known = self.know(&job, &state.fold).await?;
         for attempt in 0..self.shared.limits.append_attempts_max {
             let ids = self.shared.ids();
@@ -126,12 +130,16 @@ impl CaseActor {
             };
             match self.shared.writer.append(append).await {
                 Ok(_) => {
-                    state.fold = after;
+                    (state.fold, state.is_in_doubt) = (after, false);
                     self.nudge(&outcomes, &job);
                     return self.report(outcomes, recorded, &state.fold).await;
                 }
                 // The job ran before, here or elsewhere: its recorded outcomes stand.
-                Err(AppendError::DuplicateKey { .. } | AppendError::OutcomeUnknown { .. }) => {
+                Err(
+                    ref error @ (AppendError::DuplicateKey { .. }
+                    | AppendError::OutcomeUnknown { .. }),
+                ) => {
+                    state.is_in_doubt |= matches!(error, AppendError::OutcomeUnknown { .. });
                     self.reload(state).await?;
                     known = self.know(&job, &state.fold).await?;
                     known.originals = self.originals(&job).await?;
@@ -252,8 +260,26 @@ impl CaseActor {
     async fn reload(&self, state: &mut CaseState) -> Result<(), CaseError> {
         let loaded = self.shared.load_case(self.account(), &self.key.1, self.workflow.as_ref());
         let (fold, saved_at) = loaded.await.map_err(|error| self.away_or_failed(error))?;
-        *state = CaseState { fold, saved_at };
+        (state.fold, state.saved_at) = (fold, saved_at);
         Ok(())
+    }
+
+    async fn make_sure(&self, state: &mut CaseState) -> Result<(), CaseError> {
+        if state.is_in_doubt { self.reload(state).await } else { Ok(()) }
+    }
+
+    async fn open(&self, state: &mut CaseState) -> Result<OpenCase, CaseError> {
+        self.make_sure(state).await?;
+        Ok(open(&state.fold))
+    }
+
+    async fn open_then(
+        &self,
+        revision: CaseRevision,
+        state: &mut CaseState,
+    ) -> Result<OpenCase, CaseError> {
+        self.make_sure(state).await?;
+        self.open_at(revision, &state.fold).await
     }
 
     fn nudge(&self, outcomes: &[ActOutcome], job: &CaseJob) {

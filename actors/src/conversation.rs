@@ -47,7 +47,7 @@ pub(crate) enum ConversationMessage {
     /// Carry news from a case.
     Update(Box<UpdatePosted>, FactKey, oneshot::Sender<Result<(), RecordError>>),
     /// Say which cases and choices the conversation holds.
-    Describe(oneshot::Sender<Option<ConversationHolds>>),
+    Describe(oneshot::Sender<Result<Option<ConversationHolds>, RecordError>>),
     /// Look around: is a turn unfinished that does not run?
     Resume,
     /// Be passivated if idle.
@@ -59,6 +59,8 @@ pub(crate) enum ConversationMessage {
 pub(crate) struct Posted {
     pub(crate) turn: TurnId,
     pub(crate) accepted: TurnAccepted,
+    /// It is known to have been accepted before.
+    pub(crate) is_repeated: bool,
 }
 
 /// What a conversation holds.
@@ -79,6 +81,8 @@ pub(crate) async fn spawn(
     let unfinished = Arc::new(AtomicBool::new(!fold.unfinished.is_empty()));
     let state = ConversationState {
         fold,
+        unsent: None,
+        is_in_doubt: false,
         saved_at,
         running: None,
         waiting: HashMap::new(),
@@ -115,7 +119,14 @@ impl Drop for Running {
 }
 
 struct ConversationState {
+    /// What is on the ledger, and what is about to be with the next append.
     fold: ConversationFold,
+    /// The arrival of a turn that needs no model, folded already: it goes with whatever is appended next, which is its
+    /// own plan unless something comes between. Nobody was told of it.
+    unsent: Option<Append>,
+    /// Nobody knows what became of an append, which may land yet. Until another one goes in behind the same version,
+    /// the ledger is asked before anything is made of the fold.
+    is_in_doubt: bool,
     saved_at: Version,
     running: Option<Running>,
     waiting: HashMap<TurnId, Vec<TurnReply>>,
@@ -163,7 +174,7 @@ impl Actor for ConversationActor {
             M::Update(update, fact, reply) => {
                 drop(reply.send(self.update(update, fact, state).await));
             }
-            M::Describe(reply) => drop(reply.send(describe(&state.fold))),
+            M::Describe(reply) => drop(reply.send(self.describe(state).await)),
             M::Resume => {}
             M::RestIfIdle => self.rest(&myself, state).await,
         }
@@ -200,9 +211,53 @@ impl ConversationActor {
     async fn reload(&self, state: &mut ConversationState) -> Result<(), RecordError> {
         let loaded = self.shared.load_conversation(self.account(), self.conversation()).await;
         let (fold, saved_at) = loaded.map_err(RecordError::away)?;
-        (state.fold, state.saved_at) = (fold, saved_at);
+        (state.fold, state.saved_at, state.unsent) = (fold, saved_at, None);
         self.note_unfinished(state);
         Ok(())
+    }
+
+    /// Appends what was staged on the present fold, together with what was not sent yet. After any other refusal than
+    /// a key that was taken, the caller loads the fold again.
+    async fn send(
+        &self,
+        append: Append,
+        after: ConversationFold,
+        state: &mut ConversationState,
+    ) -> Result<(), AppendError> {
+        let unsent = state.unsent.take();
+        let append = match unsent.clone() {
+            Some(unsent) => unsent.then(append),
+            None => append,
+        };
+        match self.shared.append(&append).await {
+            Ok(_) => {
+                (state.fold, state.is_in_doubt) = (after, false);
+                self.note_unfinished(state);
+                Ok(())
+            }
+            Err(error @ AppendError::OutcomeUnknown { .. }) => {
+                state.is_in_doubt = true;
+                Err(error)
+            }
+            // Nothing was written and nothing is out of date: the arrival goes with the next append.
+            Err(error @ AppendError::DuplicateKey { .. }) => {
+                state.unsent = unsent;
+                Err(error)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn make_sure(&self, state: &mut ConversationState) -> Result<(), RecordError> {
+        if state.is_in_doubt { self.reload(state).await } else { Ok(()) }
+    }
+
+    async fn describe(
+        &self,
+        state: &mut ConversationState,
+    ) -> Result<Option<ConversationHolds>, RecordError> {
+        self.make_sure(state).await?;
+        Ok(describe(&state.fold))
     }
 
     fn note_unfinished(&self, state: &ConversationState) {
@@ -224,12 +279,8 @@ impl ConversationActor {
         let (actor, causation) = (unfinished.accepted.actor.clone(), unfinished.accepted_by);
         let of_turn = Some((turn, Some(causation)));
         let (append, after) = self.stage(&state.fold, &actor, of_turn, record)?;
-        match self.shared.append(&append).await {
-            Ok(_) => {
-                state.fold = after;
-                self.note_unfinished(state);
-                Ok(())
-            }
+        match self.send(append, after, state).await {
+            Ok(()) => Ok(()),
             // Whether it landed is on the ledger; the turn is resumed from there.
             Err(error) => {
                 self.reload(state).await?;
@@ -247,6 +298,7 @@ impl ConversationActor {
         fact: FactKey,
         state: &mut ConversationState,
     ) -> Result<(), RecordError> {
+        self.make_sure(state).await?;
         let plans = state.fold.unfinished.iter().filter_map(|turn| turn.reduced.as_ref());
         let mut at_work = plans.flat_map(|reduced| &reduced.plan.cases);
         if at_work.any(|expected| expected.case == update.case) {
@@ -257,11 +309,8 @@ impl ConversationActor {
         for _ in 0..self.shared.limits.append_attempts_max {
             let record = TurnRecord::Updated { update: update.clone(), carries: fact };
             let (append, after) = self.stage(&state.fold, &actor, None, record)?;
-            match self.shared.append(&append).await {
-                Ok(_) => {
-                    state.fold = after;
-                    return Ok(());
-                }
+            match self.send(append, after, state).await {
+                Ok(()) => return Ok(()),
                 Err(AppendError::DuplicateKey { .. }) => return Ok(()),
                 Err(AppendError::Conflict { .. } | AppendError::OutcomeUnknown { .. }) => {
                     self.reload(state).await?;

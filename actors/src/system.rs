@@ -202,7 +202,7 @@ impl System {
         let _in_flight = permit.map_err(|_| PostError::Overloaded)?;
         let is_repeated = self.is_repeated(actor, conversation, turn, &input).await?;
         let accepted = self.admit(actor, conversation, input, is_repeated).await?;
-        let posted = Posted { turn: turn.clone(), accepted };
+        let posted = Posted { turn: turn.clone(), accepted, is_repeated };
         for _ in 0..POST_ATTEMPTS_MAX {
             let posted = Box::new(posted.clone());
             let message = |reply| ConversationMessage::Post(posted, reply);
@@ -359,8 +359,8 @@ impl System {
         conversation: &ConversationId,
     ) -> Result<Vec<InteractionView>, PostError> {
         self.here(actor)?;
-        let holds: Option<ConversationHolds> =
-            self.ask(conversation, actor, ConversationMessage::Describe).await?;
+        let holds = self.ask(conversation, actor, ConversationMessage::Describe).await?;
+        let holds: Option<ConversationHolds> = holds.map_err(PostError::unavailable)?;
         let ConversationHolds { touched, choices } = holds.ok_or(PostError::NotFound)?;
         let cases = CaseRoutes(self.inner.registries.cases.clone());
         let mut cards = choices;

@@ -44,6 +44,7 @@ pub struct End {
 pub fn play(make: impl Fn() -> World, steps: &[Step], compare: impl Fn(&CrashPoint, &End, &End)) {
     let world = make();
     let clean = Run::new(&world, steps).run_to_the_end(None);
+    world.leave();
     let mut coverage = Coverage::of(&clean.boundaries);
     assert!(coverage.points().len() > 2 * steps.len(), "a scenario has boundaries");
     for point in coverage.points().to_vec() {
@@ -52,6 +53,7 @@ pub fn play(make: impl Fn() -> World, steps: &[Step], compare: impl Fn(&CrashPoi
         assert!(world.airline.repeated().is_empty(), "{point}: an effect happened twice");
         coverage.note(crashed.struck.clone());
         compare(&point, &clean.end, &crashed.end);
+        world.leave();
     }
     assert!(coverage.unhit().is_empty(), "never struck: {:?}", coverage.unhit());
 }

@@ -60,15 +60,6 @@ enum Storage {
 /// Databases that worlds have left. The next world empties one: a matrix has many worlds.
 static LEFT: Mutex<Vec<Database>> = Mutex::new(Vec::new());
 
-impl Drop for Storage {
-    fn drop(&mut self) {
-        if let Self::Postgres { database, .. } = self {
-            let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
-            left.extend(database.take());
-        }
-    }
-}
-
 /// Opens a file. A program that another test starts holds the lock of this one between its fork and its exec: that is
 /// waited for, and nothing longer.
 async fn open_file(path: &str) -> Opened {
@@ -178,6 +169,14 @@ impl World {
         };
         let snapshots = self.snapshots.clone().unwrap_or(opened.snapshots);
         Opened { snapshots, ..opened }
+    }
+
+    /// Leaves the world, none of whose processes lives any more: its database is the next world's.
+    pub fn leave(mut self) {
+        if let Storage::Postgres { database, .. } = &mut self.storage {
+            let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+            left.extend(database.take());
+        }
     }
 
     /// The file of the ledger, where there is one.

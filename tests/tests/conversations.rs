@@ -350,3 +350,70 @@ fn a_panic_in_a_receipt_never_says_that_what_was_committed_did_not_happen() {
         assert!(view.contains("Spring"), "{view}");
     });
 }
+
+/// The commits that a turn waits for, one after another.
+async fn commits<F: Future>(process: &Process, turn: F) -> u64 {
+    let before = process.system.ledger().statistics().commits;
+    turn.await;
+    process.system.ledger().statistics().commits - before
+}
+
+#[test]
+fn a_turn_without_a_model_waits_for_three_commits_and_one_with_a_model_for_four() {
+    everywhere(|backend| async move {
+        let world = World::desk(backend);
+        let process = begun(&world).await;
+        process.say("t0", OPEN).await;
+        process.rest().await;
+        assert_eq!(commits(&process, process.say("t1", RENAME)).await, 4);
+        process.say("t2", REBOOK).await;
+        process.rest().await;
+        let card = process.card().await;
+        assert_eq!(commits(&process, process.click("t3", &card, "decline")).await, 3);
+    });
+}
+
+#[test]
+fn a_click_and_words_at_once_arrive_one_after_the_other_and_are_answered_in_that_order() {
+    everywhere(|backend| async move {
+        for round in 0..8 {
+            let world = World::desk(backend);
+            let process = begun(&world).await;
+            process.say("t0", OPEN).await;
+            process.say("t1", REBOOK).await;
+            process.rest().await;
+            let card = process.card().await;
+            let later = async {
+                for _ in 0..round {
+                    tokio::task::yield_now().await;
+                }
+                process.say("words", RENAME).await
+            };
+            tokio::join!(process.click("click", &card, "decline"), later);
+            let entries = process.entries().await;
+            let arrived = turns(&entries, EntryKind::TurnAccepted);
+            assert_eq!(arrived.len(), 4, "{arrived:?}");
+            assert_eq!(arrived, turns(&entries, EntryKind::TurnReduced));
+            assert_eq!(arrived, turns(&entries, EntryKind::TurnAnswered));
+        }
+    });
+}
+
+#[test]
+fn a_click_that_is_posted_again_after_its_answer_is_answered_the_same_and_with_other_content_refused()
+ {
+    everywhere(|backend| async move {
+        let world = World::desk(backend);
+        let process = begun(&world).await;
+        process.say("t0", OPEN).await;
+        process.say("t1", REBOOK).await;
+        process.rest().await;
+        let card = process.card().await;
+        let first = process.click("t2", &card, "decline").await;
+        assert_eq!(process.click("t2", &card, "decline").await, first);
+        let other = process.post("t2", clicked(&card, "confirm")).await;
+        assert!(matches!(other, Err(PostError::TurnReused)), "{other:?}");
+        let entries = process.entries().await;
+        assert_eq!(turns(&entries, EntryKind::TurnAnswered).len(), 3);
+    });
+}

@@ -21,17 +21,15 @@ impl ConversationActor {
         actor: ActorContext,
         state: &mut ConversationState,
     ) -> Result<(), PostError> {
+        self.make_sure(state).await.map_err(PostError::unavailable)?;
         if state.fold.exists() {
             return Ok(());
         }
         let opened = TurnRecord::Opened(ConversationOpened { actor: actor.clone() });
         let (append, after) =
             self.stage(&state.fold, &actor, None, opened).map_err(PostError::unavailable)?;
-        match self.shared.append(&append).await {
-            Ok(_) => {
-                state.fold = after;
-                Ok(())
-            }
+        match self.send(append, after, state).await {
+            Ok(()) => Ok(()),
             Err(AppendError::DuplicateKey { .. } | AppendError::Conflict { .. }) => {
                 self.reload(state).await.map_err(PostError::unavailable)
             }
@@ -61,6 +59,7 @@ impl ConversationActor {
         posted: &Posted,
         state: &mut ConversationState,
     ) -> Result<Accepted, PostError> {
+        self.make_sure(state).await.map_err(PostError::unavailable)?;
         if !state.fold.exists() {
             return Err(PostError::NotFound);
         }
@@ -76,12 +75,13 @@ impl ConversationActor {
         let (append, after) = self
             .stage(&state.fold, &posted.accepted.actor, of_turn, accepted)
             .map_err(PostError::unavailable)?;
-        match self.shared.append(&append).await {
-            Ok(_) => {
-                state.fold = after;
-                self.note_unfinished(state);
-                Ok(Accepted::Unanswered)
-            }
+        if goes_with_its_plan(posted, state) {
+            (state.fold, state.unsent) = (after, Some(append));
+            self.note_unfinished(state);
+            return Ok(Accepted::Unanswered);
+        }
+        match self.send(append, after, state).await {
+            Ok(()) => Ok(Accepted::Unanswered),
             Err(AppendError::DuplicateKey { original, .. }) => {
                 self.repeated(posted, &original.entry, state).await
             }
@@ -171,6 +171,15 @@ impl ConversationActor {
             drop(oneshot::Sender::send(reply, Ok(answer.clone())));
         }
     }
+}
+
+/// Whether a turn's arrival may wait for its plan and share its append: no model is called before that, no turn is
+/// in front of it, and it is not a repetition, which its key would tell.
+fn goes_with_its_plan(posted: &Posted, state: &ConversationState) -> bool {
+    let accepted = &posted.accepted;
+    let needs_no_model = accepted.text.is_none() && accepted.click.is_some();
+    let is_first = state.fold.unfinished.is_empty() && !state.is_in_doubt;
+    needs_no_model && !posted.is_repeated && is_first
 }
 
 enum Accepted {

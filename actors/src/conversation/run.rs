@@ -11,6 +11,7 @@ use turnframe_core::block::{
 };
 use turnframe_core::id::{AccountId, CaseRef, CaseRevision, TurnId};
 use turnframe_core::plan::{ActOutcome, Disposition};
+use turnframe_ledger::AppendError;
 use turnframe_runtime::compose::words::{NoticeCode, NoticeDetails, notice};
 use turnframe_runtime::execute::CaseJob;
 use turnframe_runtime::fold::conversation::UnfinishedTurn;
@@ -88,11 +89,26 @@ impl ConversationActor {
             }
             Err(error) => {
                 tracing::warn!(%turn, %error, "a turn stopped");
+                self.send_arrival(state).await;
                 self.stopped(&turn, &error, state).await;
                 state.running = None;
             }
         }
         self.run_next(myself, state);
+    }
+
+    /// A turn stopped before its plan: its arrival is made durable by itself, as it is to be tried again.
+    async fn send_arrival(&self, state: &mut ConversationState) {
+        let Some(arrival) = state.unsent.take() else { return };
+        let sent = self.shared.append(&arrival).await;
+        state.is_in_doubt = matches!(sent, Err(AppendError::OutcomeUnknown { .. }));
+        if let Err(error) = sent {
+            tracing::warn!(%error, "a turn's arrival could not be recorded; whoever posted it is told so");
+            if let Err(error) = self.reload(state).await {
+                // The next append is in conflict, and loads again.
+                tracing::warn!(reason = error.reason, "the conversation could not be read");
+            }
+        }
     }
 
     /// A turn stopped. What was away is waited for as long as it takes; what fails the same way again and again is
@@ -192,7 +208,7 @@ impl CaseRoutes {
 #[async_trait]
 impl Cases for CaseRoutes {
     async fn open(&self, account: &AccountId, case: &CaseRef) -> Result<OpenCase, CaseError> {
-        self.ask(account, case, CaseMessage::Open).await
+        self.ask(account, case, CaseMessage::Open).await?
     }
 
     async fn execute(&self, job: CaseJob) -> Result<CaseReport, CaseError> {

@@ -244,6 +244,22 @@ impl Append {
         Ok(())
     }
 
+    /// One append in place of two: of this one, and of the next, which was made for what stands after it. Both are of
+    /// one account.
+    #[must_use]
+    pub fn then(mut self, next: Self) -> Self {
+        let shift = self.entries.len();
+        for (stream, version) in next.expected {
+            if !self.expected.iter().any(|(name, _)| *name == stream) {
+                self.expected.push((stream, version));
+            }
+        }
+        self.entries.extend(next.entries);
+        self.keys.extend(next.keys.into_iter().map(|key| Key { entry: key.entry + shift, ..key }));
+        self.marks.extend(next.marks);
+        self
+    }
+
     /// Roughly how many bytes the append writes, for the bound of a batch.
     #[must_use]
     pub fn bytes(&self) -> usize {
@@ -257,4 +273,31 @@ fn body_bytes(body: &Sealed) -> usize {
         part.content.as_ref().map_or(0, |content| content.value.get().len())
     };
     body.facts.len() + body.parts.iter().map(content).sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::EventLedger;
+    use crate::memory::MemoryLedger;
+    use crate::testing::{account, append, conversation, ids, keyed};
+
+    #[tokio::test]
+    async fn one_append_in_place_of_two_writes_what_both_would() {
+        let (ids, acme) = (ids(1), account("acme"));
+        let (stream, other) = (conversation("c"), conversation("d"));
+        let first = keyed(append(&ids, &acme, &stream, 0, 2), "first", "a");
+        let mut second = keyed(append(&ids, &acme, &stream, 2, 1), "second", "b");
+        second.expected.push((other, Version::NONE));
+        let id = second.entries[0].id;
+        let both = first.then(second);
+        assert_eq!(both.check(), Ok(()));
+        assert_eq!(both.expected.len(), 2);
+        let ledger = MemoryLedger::new();
+        let appended = ledger.append(vec![both]).await.remove(0).expect("appended");
+        assert_eq!(appended.entries.len(), 3);
+        let key = crate::testing::key("second");
+        let found = ledger.find_key(&acme, &key).await.expect("read").expect("claimed");
+        assert_eq!((found.entry.id, found.entry.version), (id, Version(3)));
+    }
 }
