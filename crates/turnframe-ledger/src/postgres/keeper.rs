@@ -5,6 +5,9 @@
 //! any more; take what is free. A partition whose owner let its lease run out is free. Taking one raises its epoch,
 //! which fences whatever its last owner still sends.
 //!
+//! Between a renewal and a taking one of the two comes first, by the lock on the row of the process: a lease that is
+//! being renewed is not taken to be over, and one that had ended is not renewed but begun anew, with nothing owned.
+//!
 //! A round that fails changes nothing: the lease runs on until it runs out, here a little before it does
 //! in the database. A crash leaves a lease to run out; a restart at the same address does not wait for it.
 //!
@@ -18,7 +21,7 @@ use sqlx::{ConnectOptions, Connection, PgConnection, Row};
 use tokio::sync::{Notify, oneshot, watch};
 use tokio::time::Instant;
 
-use super::writer::answered;
+use super::session::answered;
 use super::{NodeOptions, Shared};
 use crate::stored::rows::Trouble;
 use crate::stream::{PARTITIONS, PartitionId, PartitionSet, Position};
@@ -30,8 +33,12 @@ const ROUNDS_PER_LEASE: u32 = 4;
 const HANDOVERS_PER_LEASE: u32 = 2;
 
 /// `greatest`, because a statement whose connection was given up may still come through, after a later one.
-pub(super) const RENEW: &str = "INSERT INTO tf_node AS n (id, address, lease_until) \
-    VALUES ($1, $2, clock_timestamp() + $3 * interval '1 microsecond') \
+pub(super) const RENEW: &str = "UPDATE tf_node \
+    SET lease_until = greatest(lease_until, clock_timestamp() + $2 * interval '1 microsecond') \
+    WHERE id = $1 AND lease_until > clock_timestamp()";
+
+pub(super) const BEGIN: &str = "INSERT INTO tf_node AS n (id, address, lease_until) \
+    VALUES ($1, $3, clock_timestamp() + $2 * interval '1 microsecond') \
     ON CONFLICT (id) DO UPDATE SET lease_until = greatest(n.lease_until, excluded.lease_until)";
 
 /// How many are alive, and how many of them come before this one.
@@ -40,10 +47,16 @@ pub(super) const ALIVE: &str = "SELECT count(*), count(*) FILTER (WHERE id < $1)
 
 pub(super) const MINE: &str = "SELECT id FROM tf_partition WHERE owner = $1";
 
-pub(super) const TAKE: &str = "WITH free AS MATERIALIZED (\
-        SELECT p.id FROM tf_partition p \
-        WHERE p.id <> ALL ($3) AND NOT EXISTS (SELECT FROM tf_node n \
-            WHERE n.id = p.owner AND n.id <> $1 AND n.lease_until > clock_timestamp()) \
+/// What was taken since this statement began to look has another epoch, and is left alone.
+pub(super) const TAKE: &str = "WITH gone AS MATERIALIZED (\
+        SELECT id FROM tf_node WHERE id <> $1 AND lease_until <= clock_timestamp() \
+        FOR UPDATE SKIP LOCKED\
+    ), seen AS MATERIALIZED (\
+        SELECT p.id, p.epoch FROM tf_partition p \
+        WHERE p.id <> ALL ($3) AND (p.owner = $1 OR p.owner IN (SELECT id FROM gone) \
+            OR NOT EXISTS (SELECT FROM tf_node n WHERE n.id = p.owner))\
+    ), free AS MATERIALIZED (\
+        SELECT p.id FROM seen s JOIN tf_partition p ON p.id = s.id AND p.epoch = s.epoch \
         ORDER BY p.owner IS DISTINCT FROM $1, p.id LIMIT $2 FOR UPDATE OF p SKIP LOCKED\
     ) UPDATE tf_partition p SET owner = $1, epoch = p.epoch + 1 FROM free WHERE p.id = free.id \
     RETURNING p.id, p.epoch, p.next_position - 1";
@@ -171,8 +184,13 @@ impl Keeper {
     /// Renews the lease, and says how many partitions are this process's share.
     async fn renew(&self, connection: &mut PgConnection) -> Result<usize, Trouble> {
         let lease = i64::try_from(self.node.lease.as_micros()).unwrap_or(i64::MAX);
-        let renew = sqlx::query(RENEW).bind(&self.id).bind(&self.node.address).bind(lease);
-        renew.execute(&mut *connection).await?;
+        let renew = sqlx::query(RENEW).bind(&self.id).bind(lease);
+        if renew.execute(&mut *connection).await?.rows_affected() == 0 {
+            // Others may be taking what was ours: none of it is, until it is taken again.
+            PartitionId::all().for_each(|partition| self.shared.tenure.lose(partition));
+            let begin = sqlx::query(BEGIN).bind(&self.id).bind(lease).bind(&self.node.address);
+            begin.execute(&mut *connection).await?;
+        }
         let row = sqlx::query(ALIVE).bind(&self.id).fetch_one(connection).await?;
         let count = |column| {
             let count = row.try_get::<i64, _>(column)?;

@@ -13,6 +13,7 @@
 mod keeper;
 mod read;
 mod schema;
+mod session;
 mod statements;
 mod tenure;
 #[cfg(test)]

@@ -228,6 +228,55 @@ async fn a_process_whose_database_is_silent_stops_before_another_one_begins() {
         .expect("it writes again");
 }
 
+#[tokio::test]
+async fn a_lease_that_is_being_renewed_is_not_over() {
+    let shared = Shared::new().await;
+    let mut dying = connect(&shared.database.url()).await;
+    drop(shared.open(1, Duration::from_secs(2)).await);
+    // Its last statement takes long to commit.
+    let renew = "BEGIN; UPDATE tf_node SET lease_until = lease_until + interval '1 hour'";
+    execute(&mut dying, renew).await;
+    let second = shared.open(2, SHORT).await;
+    let mut foreign = connect(&shared.database.url()).await;
+    let over =
+        "SELECT count(*) FROM tf_node WHERE address LIKE '%:1' AND lease_until < clock_timestamp()";
+    until("its end", async || number(&mut foreign, over).await == 1).await;
+    rounds(&mut foreign, 3).await;
+    assert!(partitions(&second).is_empty());
+    execute(&mut dying, "COMMIT").await;
+    rounds(&mut foreign, 3).await;
+    assert!(partitions(&second).is_empty());
+    shared
+        .execute("UPDATE tf_node SET lease_until = clock_timestamp() WHERE address LIKE '%:1'")
+        .await;
+    until("taking all", async || partitions(&second) == PartitionSet::ALL).await;
+}
+
+/// Waits until the second process has renewed its lease so many times.
+async fn rounds(foreign: &mut sqlx::PgConnection, count: usize) {
+    let renewed = "SELECT (extract(epoch FROM lease_until) * 1000000)::bigint FROM tf_node WHERE address LIKE '%:2'";
+    for _ in 0..count {
+        let before = number(foreign, renewed).await;
+        until("a round", async || number(foreign, renewed).await > before).await;
+    }
+}
+
+#[tokio::test]
+async fn a_lease_that_had_ended_is_begun_anew_and_everything_is_taken_again() {
+    let shared = Shared::new().await;
+    let first = shared.open(1, SHORT).await;
+    let keeper = first.keeping().expect("a keeper").stop().await.expect("a keeper");
+    let mut foreign = connect(&shared.database.url()).await;
+    let over = "SELECT count(*) FROM tf_node WHERE lease_until < clock_timestamp()";
+    until("its end", async || number(&mut foreign, over).await == 1).await;
+    let raised = "SELECT min(epoch) FROM tf_partition";
+    let before = number(&mut foreign, raised).await;
+    *first.keeping.lock().expect("a lock") = Some(Keeping::start(keeper));
+    until("taking all again", async || acts_for(&first) == PartitionSet::ALL).await;
+    assert!(number(&mut foreign, raised).await > before);
+    commit(&first, shared.append(0)).await.expect("appended");
+}
+
 /// What a process may act for at this moment.
 fn acts_for(ledger: &PostgresLedger) -> PartitionSet {
     PartitionId::all().filter(|id| ledger.ownership().holds(*id)).collect()

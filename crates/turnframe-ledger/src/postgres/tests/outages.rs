@@ -15,6 +15,9 @@ use crate::testing::{account, append, ids};
 /// What only the statement that writes contains.
 const APPEND: &[u8] = b"turn.accepted";
 
+/// What only the statement that raises epochs contains.
+const RAISE: &[u8] = b"SET epoch = p.epoch + 1 FROM owned";
+
 /// A ledger that reaches its database over a wire, with one entry in it.
 async fn wired() -> (Bench, Wire) {
     let server = postgres::shared();
@@ -139,6 +142,27 @@ async fn a_statement_that_still_runs_is_waited_for_before_its_outcome_is_told() 
 }
 
 #[tokio::test]
+async fn a_raising_of_epochs_whose_answer_is_lost_too_is_recovered_from() {
+    let (bench, wire) = wired().await;
+    wire.hold_after(APPEND);
+    let lost = async {
+        wire.held().await;
+        wire.hold_after(RAISE);
+        wire.cut();
+        wire.held().await;
+        wire.refuse().await;
+        wire.cut();
+    };
+    let (answer, ()) = tokio::join!(bench.commit(bench.append(1, 1)), lost);
+    assert!(is_unknown(&answer), "{answer:?}");
+    wire.admit().await;
+    // The epoch that it writes under is not the one that there is: that is found out, and another one taken.
+    let goes_on = async || bench.commit(bench.append(2, 1)).await.is_ok();
+    until("writing again", goes_on).await;
+    bench.assert_intact(3).await;
+}
+
+#[tokio::test]
 async fn an_answer_that_never_comes_is_not_waited_for() {
     let (bench, wire) = wired().await;
     {
@@ -206,7 +230,7 @@ async fn append_on(ledger: Arc<PostgresLedger>, writer: u64, count: u64) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_dies_under_eight_writers_loses_nothing_and_doubles_nothing() {
     const WRITERS: u64 = 8;
-    const ENTRIES: u64 = 40;
+    const ENTRIES: u64 = 16;
     let server = Server::private(&[]).await;
     let database = server.database().await;
     let url = database.url();
@@ -216,7 +240,7 @@ async fn a_server_that_dies_under_eight_writers_loses_nothing_and_doubles_nothin
     let writers: Vec<_> = (0..WRITERS)
         .map(|writer| tokio::spawn(append_on(Arc::clone(&ledger), writer, ENTRIES)))
         .collect();
-    for entries in [40, 150] {
+    for entries in [20, 70] {
         let enough = async || ledger.statistics().entries >= entries;
         until("writing", enough).await;
         server.stop_immediate().await;

@@ -2,7 +2,7 @@
 
 use super::Bench;
 use crate::chain::ChainError;
-use crate::ledger::{EventLedger, ReadError};
+use crate::ledger::ReadError;
 use crate::stream::{Position, Version};
 use crate::testing::{account, append};
 use crate::verify::Fault;
@@ -10,14 +10,26 @@ use crate::verify::Fault;
 /// The third of five entries of one account, beside five of another.
 const THIRD: &str = "version = 3 AND account = (SELECT id FROM tf_account WHERE name = 'acme')";
 
-async fn tampered(change: &str) -> (Bench, Vec<Fault>) {
+async fn untouched() -> Bench {
     let bench = Bench::new().await;
     bench.commit(bench.append(0, 5)).await.expect("appended");
     let other = append(&bench.ids, &account("demo"), &bench.stream, 0, 5);
     bench.commit(other).await.expect("appended");
     bench.assert_intact(10).await;
-    bench.execute(change).await;
-    let faults = bench.verify().await.faults;
+    bench.execute("CREATE TABLE untouched AS SELECT * FROM tf_entry").await;
+    bench
+}
+
+/// What is found after a change, made to what there was at first.
+async fn faults_of(bench: &Bench, change: &str) -> Vec<Fault> {
+    let restored = "DELETE FROM tf_entry; INSERT INTO tf_entry SELECT * FROM untouched";
+    bench.execute(&format!("{restored}; {change}")).await;
+    bench.verify().await.faults
+}
+
+async fn tampered(change: &str) -> (Bench, Vec<Fault>) {
+    let bench = untouched().await;
+    let faults = faults_of(&bench, change).await;
     (bench, faults)
 }
 
@@ -32,6 +44,7 @@ async fn a_changed_payload_is_noticed() {
 
 #[tokio::test]
 async fn a_changed_header_is_noticed() {
+    let bench = untouched().await;
     for change in [
         "recorded_at = recorded_at + 1",
         "kind = 'case.event'",
@@ -40,8 +53,8 @@ async fn a_changed_header_is_noticed() {
         "causation = id",
         "chain = decode(repeat('00', 32), 'hex')",
     ] {
-        let (bench, faults) =
-            tampered(&format!("UPDATE tf_entry SET {change} WHERE {THIRD}")).await;
+        let change = format!("UPDATE tf_entry SET {change} WHERE {THIRD}");
+        let faults = faults_of(&bench, &change).await;
         let error = ChainError::Chain(bench.read().await[2].reference());
         assert_eq!(faults, [Fault::Chain { account: bench.acme.clone(), error }], "{change}");
     }
@@ -79,6 +92,7 @@ async fn two_entries_that_changed_places_are_noticed() {
 
 #[tokio::test]
 async fn an_entry_that_cannot_be_decoded_is_corrupt_and_hides_no_other() {
+    let bench = untouched().await;
     for change in [
         "kind = 'no.such'",
         "id = '\\x00'",
@@ -86,8 +100,8 @@ async fn an_entry_that_cannot_be_decoded_is_corrupt_and_hides_no_other() {
         "parts = '['",
         "schema = 65536",
     ] {
-        let (bench, faults) =
-            tampered(&format!("UPDATE tf_entry SET {change} WHERE {THIRD}")).await;
+        let change = format!("UPDATE tf_entry SET {change} WHERE {THIRD}");
+        let faults = faults_of(&bench, &change).await;
         let unreadable = |fault: &Fault| {
             matches!(fault, Fault::Unreadable(ReadError::Corrupt { place, .. })
                 if place == "partition 32, position 3")
@@ -95,7 +109,8 @@ async fn an_entry_that_cannot_be_decoded_is_corrupt_and_hides_no_other() {
         assert!(faults.iter().any(unreadable), "{change}: {faults:?}");
         let read = bench.ledger.reader.read_stream(&bench.acme, &bench.stream, Version(1), 9).await;
         assert!(matches!(read, Err(ReadError::Corrupt { .. })), "{change}: {read:?}");
-        let before = bench.ledger.read_stream(&bench.acme, &bench.stream, Version::NONE, 2).await;
+        let before =
+            bench.ledger.reader.read_stream(&bench.acme, &bench.stream, Version::NONE, 2).await;
         assert_eq!(before.expect("read").len(), 2);
     }
 }
