@@ -15,7 +15,7 @@ use crate::stream::StreamName;
 
 /// How many loads and saves run at once.
 const CONNECTIONS: u32 = 2;
-/// How long a load or a save waits for its turn; past it there is no snapshot.
+/// How long a load or a save waits for its turn, and then for its answer; past it there is no snapshot.
 const WAIT: Duration = Duration::from_secs(5);
 
 /// Names of this schema are not shared with the ledger's: dropping it loses time and never state.
@@ -85,7 +85,7 @@ impl PostgresSnapshots {
 
     async fn read(&self, account: &str, stream: &str) -> Result<Option<Snapshot>, sqlx::Error> {
         let query = sqlx::query(LOAD).bind(account).bind(stream);
-        let row = query.fetch_optional(&self.0).await?;
+        let row = in_time(query.fetch_optional(&self.0)).await?;
         Ok(row.as_ref().and_then(super::stored))
     }
 
@@ -96,7 +96,7 @@ impl PostgresSnapshots {
         snapshot: Snapshot,
     ) -> Result<(), sqlx::Error> {
         let Snapshot { codec, header, bytes, digest } = snapshot;
-        sqlx::query(SAVE)
+        let save = sqlx::query(SAVE)
             .bind(codec)
             .bind(i64::from(header.workflow_version))
             .bind(header.fold.as_bytes().to_vec())
@@ -106,10 +106,16 @@ impl PostgresSnapshots {
             .bind(bytes)
             .bind(account)
             .bind(stream)
-            .execute(&self.0)
-            .await?;
-        Ok(())
+            .execute(&self.0);
+        in_time(save).await.map(drop)
     }
+}
+
+async fn in_time<T>(
+    answer: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, sqlx::Error> {
+    let late = |_| Err(sqlx::Error::PoolTimedOut);
+    tokio::time::timeout(WAIT * 2, answer).await.unwrap_or_else(late)
 }
 
 #[async_trait]
