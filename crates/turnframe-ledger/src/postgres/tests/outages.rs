@@ -15,8 +15,12 @@ use crate::testing::{account, append, ids};
 /// What only the statement that writes contains.
 const APPEND: &[u8] = b"turn.accepted";
 
-/// What only the statement that raises epochs contains.
-const RAISE: &[u8] = b"SET epoch = p.epoch + 1 FROM owned";
+/// What only the statement that raises the epochs of all 64 partitions contains: an array of as many numbers of type 21,
+/// which is `smallint`.
+const RAISE: &[u8] = &[0, 0, 0, 21, 0, 0, 0, 64, 0, 0, 0, 1];
+
+/// The epoch of acme's partition.
+const EPOCH: &str = "SELECT epoch FROM tf_partition WHERE id = 32";
 
 /// A ledger that reaches its database over a wire, with one entry in it.
 async fn wired() -> (Bench, Wire) {
@@ -91,8 +95,7 @@ async fn a_lost_acknowledgement_is_found_out_and_answered_as_it_was_committed() 
 #[tokio::test]
 async fn a_lost_acknowledgement_that_nobody_can_look_behind_is_an_unknown_outcome() {
     let (bench, wire) = wired().await;
-    let epoch = "SELECT epoch FROM tf_partition WHERE id = 32";
-    let before = bench.number(epoch).await;
+    let before = bench.number(EPOCH).await;
     wire.hold_after(APPEND);
     let lost = async {
         wire.held().await;
@@ -112,7 +115,7 @@ async fn a_lost_acknowledgement_that_nobody_can_look_behind_is_an_unknown_outcom
         actual: Version(2),
     };
     assert_eq!(bench.commit(bench.append(1, 1)).await, Err(conflict), "it had been committed");
-    assert_eq!(bench.number(epoch).await, before + 1, "raised before anything else");
+    assert_eq!(bench.number(EPOCH).await, before + 1, "raised before anything else");
     bench.assert_intact(2).await;
 }
 
@@ -144,6 +147,7 @@ async fn a_statement_that_still_runs_is_waited_for_before_its_outcome_is_told() 
 #[tokio::test]
 async fn a_raising_of_epochs_whose_answer_is_lost_too_is_recovered_from() {
     let (bench, wire) = wired().await;
+    let before = bench.number(EPOCH).await;
     wire.hold_after(APPEND);
     let lost = async {
         wire.held().await;
@@ -155,6 +159,7 @@ async fn a_raising_of_epochs_whose_answer_is_lost_too_is_recovered_from() {
     };
     let (answer, ()) = tokio::join!(bench.commit(bench.append(1, 1)), lost);
     assert!(is_unknown(&answer), "{answer:?}");
+    assert_eq!(bench.number(EPOCH).await, before + 1, "raised, and the writer does not know");
     wire.admit().await;
     // The epoch that it writes under is not the one that there is: that is found out, and another one taken.
     let goes_on = async || bench.commit(bench.append(2, 1)).await.is_ok();
