@@ -59,9 +59,7 @@ impl Scenario {
         let mut draw = Chance::new(seed).of("scenario", &[]);
         let faults = if draw.happens(0.2) { Faults::calm() } else { Faults::rough() };
         Self {
-            // No commit comes after its sender was told that nobody knows, yet: a conversation may then plan a turn
-            // twice, and a case may go on from a state that the commit has left behind.
-            faults: Faults { late: 0.0, ..faults },
+            faults,
             remote_faults: RemoteFaults::rough(),
             resending: [Resending::IdempotentByKey, Resending::Never][draw.below(2)],
             processes: 1 + draw.below(2),

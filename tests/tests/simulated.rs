@@ -376,6 +376,8 @@ fn in_forty_seeds_everything_goes_wrong_that_can() {
     let counts = [
         sum(|it| it.refused),
         sum(|it| it.lost_acks),
+        sum(|it| it.landed_late),
+        sum(|it| it.came_too_late),
         sum(|it| it.torn),
         sum(|it| it.slow),
         sum(|it| it.unreadable),
