@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::canonical::{self, CanonicalError, Digest};
+use crate::canonical::{self, CanonicalError, Detour, Digest, Extracted, Writer};
 use crate::id::SubjectId;
 use crate::source::IdSource;
 
@@ -173,7 +173,19 @@ impl Sealed {
     /// # Errors
     /// [`SealError`] when the payload is not canonical JSON, uses a reserved key or contains NUL.
     pub fn seal<T: Serialize>(payload: &T, ids: &IdSource) -> Result<Self, SealError> {
-        let mut value = serde_json::to_value(payload)?;
+        match Writer::extract(payload, MARKER) {
+            Ok((facts, extracted)) => {
+                let parts = extracted.into_iter().map(|part| part_of_text(part, ids));
+                Ok(Self { facts, parts: parts.collect::<Result<_, _>>()? })
+            }
+            Err(Detour::Slow) => Self::seal_value(serde_json::to_value(payload)?, ids),
+            Err(Detour::Nul) => Err(SealError::Nul),
+            Err(Detour::Reserved(key)) => Err(SealError::ReservedKey(key)),
+        }
+    }
+
+    /// The long way, over a tree: for what [`Writer`] does not know how to write, or what cannot be sealed.
+    fn seal_value(mut value: Value, ids: &IdSource) -> Result<Self, SealError> {
         let mut parts = Vec::new();
         extract(&mut value, &mut parts, ids)?;
         Ok(Self { facts: canonical::bytes_of(&value)?, parts })
@@ -258,15 +270,31 @@ fn extract_fields(
 
 fn part_of(inner: Value, ids: &IdSource) -> Result<Part, SealError> {
     let inner: Inner<Value> = serde_json::from_value(inner)?;
-    let Some(value) = inner.value else {
+    let value = inner.value.map(|value| {
+        refuse_nul_within(&value)?;
+        Ok::<_, SealError>(canonical::bytes_of(&value)?)
+    });
+    committed(inner.subject, value.transpose()?, ids)
+}
+
+fn part_of_text(part: Extracted, ids: &IdSource) -> Result<Part, SealError> {
+    let subject = String::from_utf8_lossy(&part.subject);
+    let subject = SubjectId::new(&*subject).map_err(serde::de::Error::custom);
+    committed(subject.map_err(SealError::Shape)?, part.value, ids)
+}
+
+fn committed(
+    subject: SubjectId,
+    value: Option<Vec<u8>>,
+    ids: &IdSource,
+) -> Result<Part, SealError> {
+    let Some(value) = value else {
         // Nothing is left to commit to; the empty commitment says that it came in erased.
-        return Ok(Part { subject: inner.subject, commitment: Digest::ZERO, content: None });
+        return Ok(Part { subject, commitment: Digest::ZERO, content: None });
     };
-    refuse_nul_within(&value)?;
-    let bytes = canonical::bytes_of(&value)?;
-    let value = RawValue::from_string(String::from_utf8_lossy(&bytes).into_owned())?;
+    let value = RawValue::from_string(String::from_utf8_lossy(&value).into_owned())?;
     let content = PartContent { salt: canonical::to_hex(&ids.bytes::<16>()), value };
-    Ok(Part { subject: inner.subject, commitment: content.commitment(), content: Some(content) })
+    Ok(Part { subject, commitment: content.commitment(), content: Some(content) })
 }
 
 fn restore(value: &mut Value, parts: &[Part]) -> Result<(), SealError> {
@@ -326,6 +354,7 @@ fn refuse_nul_within(value: &Value) -> Result<(), SealError> {
 mod tests {
     use super::*;
     use crate::testing::ids;
+    use proptest::prelude::*;
     use serde_json::json;
 
     fn ada() -> SubjectId {
@@ -387,5 +416,70 @@ mod tests {
         let one = Sealed::seal(&event(), &ids).expect("sealed");
         let two = Sealed::seal(&event(), &ids).expect("sealed");
         assert_ne!(one.parts[0].commitment, two.parts[0].commitment);
+    }
+
+    /// Values as payloads have them, and as they should not: typed, nested, out of order, wrong.
+    fn any_payload() -> impl Strategy<Value = Value> {
+        let text = prop_oneof![any::<String>(), "[a-z]{0,4}"];
+        let personal = (prop_oneof!["[a-z]{1,3}", "[a-z]\\\\"], any::<Option<i32>>(), text.clone())
+            .prop_map(|(subject, erased, text)| match erased {
+                Some(_) => json!({ "$personal": { "subject": subject, "value": [text] } }),
+                None => json!({ "$personal": { "subject": subject } }),
+            });
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            text.prop_map(Value::from),
+            personal.clone(),
+            personal,
+        ];
+        leaf.prop_recursive(4, 48, 6, |inner| {
+            let key =
+                prop_oneof!["[a-z]{0,2}", Just("$personal".to_owned()), Just("$x".to_owned())];
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+                proptest::collection::btree_map(key, inner, 0..5)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    /// Fields in an order that is not that of their names, as structs have them.
+    #[derive(Debug, Clone, Serialize)]
+    struct Unordered {
+        name: Value,
+        #[serde(flatten)]
+        more: Value,
+        age: Value,
+    }
+
+    fn both_ways<T: Serialize>(payload: &T) -> Result<(), TestCaseError> {
+        let short = Sealed::seal(payload, &ids());
+        let tree = serde_json::to_value(payload).expect("JSON");
+        let long = Sealed::seal_value(tree, &ids());
+        match (short, long) {
+            (Ok(short), Ok(long)) => {
+                prop_assert_eq!(&short.facts, &long.facts);
+                prop_assert_eq!(short.commitment(), long.commitment());
+                let parts = |sealed: &Sealed| serde_json::to_string(&sealed.parts).expect("JSON");
+                prop_assert_eq!(parts(&short), parts(&long));
+            }
+            (short, long) => prop_assert_eq!(short.is_err(), long.is_err()),
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn the_short_way_seals_what_the_long_way_seals(
+            name in any_payload(),
+            more in proptest::collection::btree_map("[a-z]{1,2}", any_payload(), 0..3),
+            age in any_payload(),
+        ) {
+            both_ways(&name)?;
+            let more = Value::Object(more.into_iter().collect());
+            both_ways(&Unordered { name, more, age })?;
+        }
     }
 }

@@ -3,6 +3,8 @@
 //! What is hashed is stored as the very bytes that were hashed: an entry's payload, a card's payload, a
 //! part of a person's data. Two values are equal exactly when their canonical bytes are.
 
+mod writer;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -11,6 +13,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
+
+use self::writer::EXACT_MAX;
+pub(crate) use self::writer::{Detour, Extracted, Writer};
 
 /// A value that has no canonical JSON form.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +28,10 @@ pub struct CanonicalError(#[from] serde_json::Error);
 /// [`CanonicalError`] when the value cannot be JSON at all: a map whose keys are not strings, a number
 /// that is not finite. Exact numbers belong in strings or integers of a minor unit.
 pub fn to_bytes<T: Serialize>(value: &T) -> Result<Vec<u8>, CanonicalError> {
-    Ok(bytes_of(&serde_json::to_value(value)?)?)
+    match Writer::text_of(value) {
+        Ok(text) => Ok(text),
+        Err(_) => Ok(bytes_of(&serde_json::to_value(value)?)?),
+    }
 }
 
 /// Where keys are ASCII and numbers are integers that a double holds exactly, compact JSON in order of keys is
@@ -37,12 +45,10 @@ pub(crate) fn bytes_of(value: &Value) -> serde_json::Result<Vec<u8>> {
 }
 
 fn is_plain(value: &Value) -> bool {
-    /// Beyond this, RFC 8785 writes a number as the nearest double.
-    const EXACT_MAX: i64 = (1 << 53) - 1;
     match value {
         Value::Null | Value::Bool(_) | Value::String(_) => true,
         Value::Number(number) => {
-            number.as_i64().is_some_and(|number| (-EXACT_MAX..=EXACT_MAX).contains(&number))
+            number.as_i64().is_some_and(|number| number.unsigned_abs() <= EXACT_MAX)
         }
         Value::Array(items) => items.iter().all(is_plain),
         Value::Object(map) => map.iter().all(|(key, field)| key.is_ascii() && is_plain(field)),
