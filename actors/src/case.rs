@@ -140,9 +140,12 @@ impl CaseActor {
                     | AppendError::OutcomeUnknown { .. }),
                 ) => {
                     state.is_in_doubt |= matches!(error, AppendError::OutcomeUnknown { .. });
+                    // Before the fold: what lands between the two is then in the fold, and never known by its
+                    // key alone.
+                    let originals = self.originals(&job).await?;
                     self.reload(state).await?;
                     known = self.know(&job, &state.fold).await?;
-                    known.originals = self.originals(&job).await?;
+                    known.originals.extend(originals);
                 }
                 Err(AppendError::Conflict { .. }) => {
                     self.reload(state).await?;

@@ -276,6 +276,10 @@ impl ConversationActor {
         let Some(unfinished) = unfinished.filter(|_| runs) else {
             return Err(RecordError::away("the turn does not run here any more"));
         };
+        if unfinished.reduced.is_some() && matches!(record, TurnRecord::Reduced(_)) {
+            // Its append was in doubt and landed after all. What was planned first is what is carried out.
+            return Err(RecordError::away("the turn has a plan on the ledger"));
+        }
         let (actor, causation) = (unfinished.accepted.actor.clone(), unfinished.accepted_by);
         let of_turn = Some((turn, Some(causation)));
         let (append, after) = self.stage(&state.fold, &actor, of_turn, record)?;
