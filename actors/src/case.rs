@@ -95,6 +95,19 @@ impl Actor for CaseActor {
         message: Self::Msg,
         state: &mut Self::State,
     ) -> Result<(), ActorProcessingErr> {
+        // Boxed: an actor at rest holds a pointer, and not the room for all that a message can lead to.
+        Box::pin(self.receive(myself, message, state)).await;
+        Ok(())
+    }
+}
+
+impl CaseActor {
+    async fn receive(
+        &self,
+        myself: ActorRef<CaseMessage>,
+        message: CaseMessage,
+        state: &mut CaseState,
+    ) {
         match message {
             // Whoever asked may be gone.
             CaseMessage::Open(reply) => drop(reply.send(self.open(state).await)),
@@ -104,11 +117,8 @@ impl Actor for CaseActor {
             CaseMessage::Execute(job, reply) => drop(reply.send(self.execute(*job, state).await)),
             CaseMessage::RestIfIdle => self.rest(&myself, state).await,
         }
-        Ok(())
     }
-}
 
-impl CaseActor {
     fn account(&self) -> &AccountId {
         &self.key.0
     }

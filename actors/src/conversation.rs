@@ -160,12 +160,25 @@ impl Actor for ConversationActor {
         message: Self::Msg,
         state: &mut Self::State,
     ) -> Result<(), ActorProcessingErr> {
+        // Boxed: an actor at rest holds a pointer, and not the room for all that a message can lead to.
+        Box::pin(self.receive(myself, message, state)).await;
+        Ok(())
+    }
+}
+
+impl ConversationActor {
+    async fn receive(
+        &self,
+        myself: ActorRef<ConversationMessage>,
+        message: ConversationMessage,
+        state: &mut ConversationState,
+    ) {
         use ConversationMessage as M;
         // A reply is dropped where whoever asked is gone; the ledger has what was done.
         match message {
             M::Open(actor, reply) => drop(reply.send(self.open(*actor, state).await)),
             // A dropped reply tells the sender to ask again; a turn is accepted once however often it is posted.
-            M::Post(..) if state.is_retired => return Ok(()),
+            M::Post(..) if state.is_retired => return,
             M::Post(posted, reply) => self.post(*posted, reply, state).await,
             M::Record(turn, record, reply) => {
                 drop(reply.send(self.record(&turn, record, state).await));
@@ -179,11 +192,8 @@ impl Actor for ConversationActor {
             M::RestIfIdle => self.rest(&myself, state).await,
         }
         self.run_next(&myself, state);
-        Ok(())
     }
-}
 
-impl ConversationActor {
     fn account(&self) -> &AccountId {
         &self.key.0
     }

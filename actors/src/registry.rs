@@ -190,7 +190,8 @@ where
                 if unfinished.load(Ordering::Acquire) && !is_closed {
                     tracing::warn!(clean = ended.is_ok(), "an actor ended with unfinished work");
                     tokio::time::sleep(RESTART_PAUSE).await;
-                    if let Err(error) = self.wake(&key).await {
+                    // Boxed: every live actor is watched by one of these, and few ever come here.
+                    if let Err(error) = Box::pin(self.wake(&key)).await {
                         tracing::error!(%error, "unfinished work could not be taken up again");
                     }
                 }

@@ -171,6 +171,14 @@ impl World {
         Opened { snapshots, ..opened }
     }
 
+    /// The same world on a database of the test's own.
+    #[must_use]
+    pub fn on(self, database: Database) -> Self {
+        let storage =
+            Storage::Postgres { database: OnceCell::from(database), opened: AtomicU64::new(0) };
+        Self { storage, ..self }
+    }
+
     /// Leaves the world, none of whose processes lives any more: its database is the next world's.
     pub fn leave(mut self) {
         if let Storage::Postgres { database, .. } = &mut self.storage {

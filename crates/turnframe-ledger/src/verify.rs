@@ -4,10 +4,13 @@
 //! the commitments and the hash chain. An entry appended while it walks is not looked at, so verifying a busy
 //! ledger ends. It reads and changes nothing else.
 //!
-//! Memory: the last version and hash of every stream of one partition at a time, about 150 bytes each. What it
+//! Memory: the last version and hash of every stream of [`WALKS_AT_ONCE`] partitions at a time, about 150 bytes each. What it
 //! cannot show is a rewrite of a whole stream from its start; see [`crate::chain`].
 
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use futures::stream::{self, StreamExt};
 
 use turnframe_core::id::AccountId;
 
@@ -15,6 +18,9 @@ use crate::chain::{ChainError, ChainWalker};
 use crate::entry::Entry;
 use crate::ledger::{EventLedger, PAGE_MAX, ReadError};
 use crate::stream::{PartitionId, Position, StreamName};
+
+/// How many partitions are walked at once.
+pub const WALKS_AT_ONCE: usize = 4;
 
 /// The most faults that a report lists.
 pub const FAULTS_MAX: usize = 1_000;
@@ -95,6 +101,14 @@ impl VerifyReport {
         self.faults.is_empty()
     }
 
+    fn with(mut self, part: Self) -> Self {
+        self.entries += part.entries;
+        self.streams += part.streams;
+        self.more_faults += part.more_faults;
+        part.faults.into_iter().for_each(|fault| self.add(fault));
+        self
+    }
+
     fn add(&mut self, fault: Fault) {
         if self.faults.len() < FAULTS_MAX {
             self.faults.push(fault);
@@ -104,26 +118,35 @@ impl VerifyReport {
     }
 }
 
-/// Walks these partitions and reports after every page.
+/// Walks these partitions, [`WALKS_AT_ONCE`] at a time, and tells of progress after every page. The faults stand in the
+/// order of the partitions.
 pub async fn verify(
     ledger: &dyn EventLedger,
     partitions: impl IntoIterator<Item = PartitionId>,
-    mut progress: impl FnMut(Progress),
+    progress: impl FnMut(Progress),
 ) -> VerifyReport {
-    let mut report = VerifyReport::default();
-    for partition in partitions {
-        if let Err(error) = walk(ledger, partition, &mut report, &mut progress).await {
-            report.add(Fault::Unreadable(error));
+    let progress = Mutex::new(progress);
+    let walks = partitions.into_iter().map(|partition| {
+        let progress = &progress;
+        async move {
+            let mut report = VerifyReport::default();
+            let tell = |step| progress.lock().unwrap_or_else(PoisonError::into_inner)(step);
+            if let Err(error) = walk(ledger, partition, &mut report, tell).await {
+                report.add(Fault::Unreadable(error));
+            }
+            report
         }
-    }
-    report
+    });
+    // One partition is read while another one is checked.
+    let reports = stream::iter(walks).buffered(WALKS_AT_ONCE);
+    reports.fold(VerifyReport::default(), async |whole, part| whole.with(part)).await
 }
 
 async fn walk(
     ledger: &dyn EventLedger,
     partition: PartitionId,
     report: &mut VerifyReport,
-    progress: &mut impl FnMut(Progress),
+    progress: impl Fn(Progress),
 ) -> Result<(), ReadError> {
     let head = ledger.head(partition).await?;
     let mut walk = Walk { partition, last: Position::START, streams: HashMap::new() };

@@ -193,7 +193,8 @@ fn readers(path: &Path, options: &SqliteOptions) -> SqlitePool {
         .test_before_acquire(false)
         .idle_timeout(None)
         .max_lifetime(None)
-        .connect_lazy_with(connecting(path, options).read_only(true))
+        // A page crosses from SQLite's thread in one go, and not fifty rows at a time.
+        .connect_lazy_with(connecting(path, options).read_only(true).row_buffer_size(PAGE_MAX))
 }
 
 #[async_trait]
