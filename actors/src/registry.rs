@@ -139,27 +139,24 @@ where
             return Err(SendError::Busy);
         }
         for _ in 0..SEND_ATTEMPTS_MAX {
-            let mut changed = match self.table.claim(key) {
-                Found::Active(address, changed) => {
+            let next = match self.table.claim(key) {
+                Found::Active(address, next) => {
                     address.used_at.store(self.ids.now().as_micros(), Ordering::Relaxed);
                     match address.actor.send_message(message) {
                         Ok(()) => return Ok(()),
                         Err(MessagingErr::SendErr(refused)) => message = refused,
                         Err(_) => return Err(SendError::Busy),
                     }
-                    changed
+                    next
                 }
-                Found::Start(generation, changed) => {
+                Found::Start(generation, next) => {
                     // In a task of its own: a caller that goes away must not leave the slot starting for good.
                     tokio::spawn(self.clone().start(key.clone(), generation));
-                    changed
+                    next
                 }
-                Found::Wait(changed) => changed,
+                Found::Wait(next) => next,
             };
-            // A slot that is gone counts as changed.
-            if let Ok(Ok(())) = tokio::time::timeout(SLOT_WAIT, changed.changed()).await
-                && let Some(failure) = changed.borrow().clone()
-            {
+            if let Ok(Some(failure)) = tokio::time::timeout(SLOT_WAIT, next.come()).await {
                 return Err(SendError::Start(failure));
             }
         }

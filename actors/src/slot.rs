@@ -8,10 +8,12 @@
 //! The transitions are plain functions over one slot, so that a model checker can drive them.
 
 use std::hash::Hash;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 /// Tells two holders of a name apart.
 pub type Generation = u64;
@@ -97,14 +99,66 @@ pub(crate) struct StartFailure {
 
 struct Held<A> {
     slot: Option<Slot<A>>,
-    changed: watch::Sender<Option<StartFailure>>,
+    changes: Arc<Changes>,
+}
+
+/// Wakes those who wait for a slot to change, in the order in which they came. One stands beside every live actor, so
+/// it is small.
+#[derive(Default)]
+struct Changes {
+    last: Mutex<Change>,
+    notify: Notify,
+}
+
+/// The last change of a slot: its number, and the reason where it is a start that failed.
+#[derive(Default)]
+struct Change {
+    number: u64,
+    failure: Option<StartFailure>,
+}
+
+impl Changes {
+    fn last(&self) -> MutexGuard<'_, Change> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn announce(&self, failure: Option<StartFailure>) {
+        let mut last = self.last();
+        *last = Change { number: last.number + 1, failure };
+        drop(last);
+        self.notify.notify_waiters();
+    }
+}
+
+/// What somebody who found a slot taken waits on.
+pub(crate) struct NextChange {
+    changes: Arc<Changes>,
+    seen: u64,
+}
+
+impl NextChange {
+    fn of(changes: &Arc<Changes>) -> Self {
+        let seen = changes.last().number;
+        Self { changes: changes.clone(), seen }
+    }
+
+    /// Waits for a change after the slot was looked at. The reason, where it is a start that failed.
+    pub(crate) async fn come(self) -> Option<StartFailure> {
+        let mut woken = pin!(self.changes.notify.notified());
+        // In line from here on: a change after the look below wakes it.
+        woken.as_mut().enable();
+        if self.changes.last().number == self.seen {
+            woken.await;
+        }
+        self.changes.last().failure.clone()
+    }
 }
 
 /// What [`SlotTable::claim`] found, with what to wait on.
 pub(crate) enum Found<A> {
-    Active(A, watch::Receiver<Option<StartFailure>>),
-    Start(Generation, watch::Receiver<Option<StartFailure>>),
-    Wait(watch::Receiver<Option<StartFailure>>),
+    Active(A, NextChange),
+    Start(Generation, NextChange),
+    Wait(NextChange),
 }
 
 /// The slots of all names. No guard is held across an await.
@@ -123,19 +177,19 @@ impl<K: Eq + Hash + Clone, A: Clone> SlotTable<K, A> {
         let mut held = self
             .slots
             .entry(key.clone())
-            .or_insert_with(|| Held { slot: None, changed: watch::Sender::new(None) });
-        let changed = held.changed.subscribe();
+            .or_insert_with(|| Held { slot: None, changes: Arc::default() });
+        let next = NextChange::of(&held.changes);
         match Slot::claim(&mut held.slot, fresh) {
-            Claim::Active(_, address) => Found::Active(address, changed),
-            Claim::Start(generation) => Found::Start(generation, changed),
-            Claim::Wait => Found::Wait(changed),
+            Claim::Active(_, address) => Found::Active(address, next),
+            Claim::Start(generation) => Found::Start(generation, next),
+            Claim::Wait => Found::Wait(next),
         }
     }
 
     pub(crate) fn activate(&self, key: &K, generation: Generation, address: A) -> bool {
         let Some(mut held) = self.slots.get_mut(key) else { return false };
         let own = Slot::activate(&mut held.slot, generation, address);
-        held.changed.send_replace(None);
+        held.changes.announce(None);
         own
     }
 
@@ -148,7 +202,7 @@ impl<K: Eq + Hash + Clone, A: Clone> SlotTable<K, A> {
     pub(crate) fn free(&self, key: &K, generation: Generation, failure: Option<StartFailure>) {
         let Entry::Occupied(mut held) = self.slots.entry(key.clone()) else { return };
         if Slot::free(&mut held.get_mut().slot, generation) {
-            held.get().changed.send_replace(failure);
+            held.get().changes.announce(failure);
             held.remove();
         }
     }
@@ -163,7 +217,7 @@ impl<K: Eq + Hash + Clone, A: Clone> SlotTable<K, A> {
         self.slots.len()
     }
 
-    /// The active holders, one shard at a time.
+    /// The active holders, the eldest first.
     pub(crate) fn active(&self) -> Vec<(K, Generation, A)> {
         let active = |held: dashmap::mapref::multiple::RefMulti<'_, K, Held<A>>| match &held.slot {
             Some(Slot::Active(generation, address)) => {
@@ -171,6 +225,8 @@ impl<K: Eq + Hash + Clone, A: Clone> SlotTable<K, A> {
             }
             Some(Slot::Starting(_) | Slot::Draining(_)) | None => None,
         };
-        self.slots.iter().filter_map(active).collect()
+        let mut active: Vec<_> = self.slots.iter().filter_map(active).collect();
+        active.sort_unstable_by_key(|(_, generation, _)| *generation);
+        active
     }
 }
