@@ -82,6 +82,8 @@ pub async fn run(
     measures.ledger().await?;
     progress("a conversation of 10,000 turns");
     measures.growth().await?;
+    progress("a million conversations, crowd by crowd");
+    measures.crowds().await?;
     progress("turns that arrive at once");
     measures.order().await?;
     Ok(Report { conditions, figures: measures.figures })

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 use turnframe_actors::System;
@@ -25,6 +25,9 @@ use crate::speaker::Speaker;
 const AT_ONCE: usize = 256;
 /// How many fill what the ledger keeps of the last entries, and the other bounded caches.
 const FIRST_CROWD: usize = 2_000;
+
+/// How many conversations are active at once where very many lie on the ledger.
+pub(crate) const CROWD: usize = 20_000;
 
 /// Memory per conversation.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +53,48 @@ pub(crate) async fn measure(
     system.shutdown().await;
     ground.clear().await?;
     resident
+}
+
+/// The resident set while ever more conversations lie on the ledger.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Crowds {
+    /// After the first crowd was passivated.
+    pub(crate) first_mib: f64,
+    /// After the last one was.
+    pub(crate) last_mib: f64,
+    /// Conversations that were opened a second.
+    pub(crate) opened_per_second: f64,
+}
+
+/// Opens conversations crowd by crowd, each of which is passivated before the next one comes.
+pub(crate) async fn crowds(
+    folder: &Path,
+    ids: &IdSource,
+    crowds: usize,
+) -> Result<Crowds, BenchError> {
+    let clock = Ahead::of(ids);
+    let ground = Ground::frugal(folder, &clock.ids()).await?;
+    let system = ground.start(passivating()).await?;
+    let (mut first_mib, mut spent) = (0.0, Duration::ZERO);
+    for crowd in 0..crowds {
+        let start = Instant::now();
+        let numbers = crowd * CROWD..(crowd + 1) * CROWD;
+        let system = &system;
+        let one = |number| async move { Speaker::new(number, system)?.greet().await };
+        let opened: Result<(), _> =
+            stream::iter(numbers.map(one)).buffer_unordered(AT_ONCE).try_collect().await;
+        opened?;
+        spent += start.elapsed();
+        passivate(&system, &clock).await?;
+        if crowd == 0 {
+            first_mib = settled().await / 1024.0;
+        }
+    }
+    let last_mib = settled().await / 1024.0;
+    system.shutdown().await;
+    ground.clear().await?;
+    let opened_per_second = (crowds * CROWD) as f64 / spent.as_secs_f64();
+    Ok(Crowds { first_mib, last_mib, opened_per_second })
 }
 
 async fn count(

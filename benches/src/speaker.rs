@@ -50,6 +50,14 @@ impl Speaker {
         })
     }
 
+    /// Opens the conversation, and no more.
+    ///
+    /// # Errors
+    /// [`BenchError`] when it is not open.
+    pub async fn greet(&self) -> Result<(), BenchError> {
+        Ok(self.system.open_conversation(&self.actor, &self.conversation).await?)
+    }
+
     /// Opens the conversation and its tally.
     ///
     /// # Errors

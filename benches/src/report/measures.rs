@@ -61,6 +61,19 @@ impl Measures<'_> {
         Ok(())
     }
 
+    pub(super) async fn crowds(&mut self) -> Result<(), BenchError> {
+        let crowds = self.plan.amount(50);
+        let seen = resident::crowds(&self.plan.directory, self.ids, crowds).await?;
+        let conversations = crowds * resident::CROWD;
+        let (first, last) = (seen.first_mib, seen.last_mib);
+        let rate = seen.opened_per_second;
+        let measured =
+            format!("{last:.0} MiB, {first:.0} MiB after the first 20,000 ({rate:.0} opened/s)");
+        let name = format!("resident with {conversations} conversations on the ledger");
+        self.add(name, measured, "bounded (< 1.5 times)", last < first * 1.5);
+        Ok(())
+    }
+
     pub(super) async fn turns_in_memory(&mut self) -> Result<(), BenchError> {
         for (conversations, turns) in [(1, 20_000), (1_000, 30)] {
             let seen = self.load(&Backend::Memory, conversations, turns).await?;

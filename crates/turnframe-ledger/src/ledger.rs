@@ -60,7 +60,8 @@ pub struct LedgerStatistics {
 ///   is read exactly like one that does not exist.
 #[async_trait]
 pub trait EventLedger: Send + Sync + 'static {
-    /// Commits a batch in one transaction. The answers stand in the order of the appends.
+    /// Commits a batch, as a rule in one transaction. The answers stand in the order of the appends, and each of them
+    /// stands for its append alone.
     async fn append(&self, batch: Vec<Append>) -> Vec<Result<Appended, AppendError>>;
 
     /// Entries of a stream after a version, in order, at most `limit` and never more than [`PAGE_MAX`].

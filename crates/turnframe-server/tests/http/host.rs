@@ -90,6 +90,8 @@ impl Interpreter for Gated {
 
 /// What a host is made of. [`Setup::default`] is a host with an open gate on a ledger in memory.
 pub(crate) struct Setup {
+    /// Bound before, where somebody has to know the address first.
+    pub(crate) listener: Option<TcpListener>,
     pub(crate) opened: Option<Opened>,
     pub(crate) limits: ServerLimits,
     pub(crate) turns_waiting_max: usize,
@@ -100,6 +102,7 @@ pub(crate) struct Setup {
 impl Default for Setup {
     fn default() -> Self {
         Self {
+            listener: None,
             opened: None,
             limits: ServerLimits::default(),
             turns_waiting_max: Limits::default().turns_waiting_max,
@@ -193,7 +196,10 @@ impl Host {
             limits,
         });
         let system = system.await.expect("a system");
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let listener = match setup.listener {
+            Some(listener) => listener,
+            None => TcpListener::bind("127.0.0.1:0").await.expect("a port"),
+        };
         let base = format!("http://{}", listener.local_addr().expect("an address"));
         let (stop, stopped) = oneshot::channel();
         let until = async { drop(stopped.await) };
