@@ -13,6 +13,7 @@ pub mod crash;
 pub mod desk;
 pub mod gate;
 pub mod matrix;
+pub mod owned;
 pub mod process;
 pub mod reading;
 pub mod simulated;

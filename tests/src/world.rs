@@ -91,6 +91,8 @@ async fn database() -> Database {
 /// What outlives a process.
 pub struct World {
     storage: Storage,
+    /// Stands in for the ledger of the storage, where a test has its own.
+    pub ledger: Option<Arc<dyn EventLedger>>,
     /// Stands in for the snapshots of the storage, where a test has its own.
     pub snapshots: Option<Arc<dyn SnapshotStore>>,
     /// Moves only when a test moves it.
@@ -136,6 +138,7 @@ impl World {
         };
         Self {
             storage,
+            ledger: None,
             snapshots: None,
             ids: IdSource::new(clock.clone(), Arc::new(SeededEntropy::new(7))),
             clock,
@@ -227,6 +230,7 @@ impl World {
         switch: CrashSwitch,
     ) -> Process {
         let Opened { ledger, snapshots } = self.open().await;
+        let ledger = self.ledger.clone().unwrap_or(ledger);
         let faults = Arc::new(FaultLedger::new(ledger, appends, switch.clone()));
         let remote = FaultDestination::new(self.airline.clone(), dispatches, switch);
         let remote = Arc::new(remote);
