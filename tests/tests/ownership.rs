@@ -163,7 +163,8 @@ async fn an_owner_that_lost_its_partition_leaves_its_turn_to_the_next_one() {
     assert!(is_not_here(&answer), "{answer:?}");
     // Nobody writes to the conversation: its unfinished turn is found by its mark.
     second_owned.ownership().hold(PartitionSet::ALL);
-    gate.reached_by(2).await;
+    let resumed = tokio::time::timeout(PATIENCE, gate.reached_by(2)).await;
+    assert!(resumed.is_ok(), "nobody took the turn up");
     gate.open();
     second.rest().await;
     let answer = second.post("t2", said(RENAME)).await.expect("answered");
