@@ -405,7 +405,7 @@ mod tests {
         let refused = |value: Value| Sealed::seal(&value, &ids()).expect_err("refused");
         assert!(matches!(refused(json!({"a": "x\0y"})), SealError::Nul));
         // A fraction is written the long way.
-        assert!(matches!(refused(json!({"a": "x\0y", "b": 0.5})), SealError::Nul));
+        assert!(matches!(refused(json!({"a": 0.5, "b": "x\0y"})), SealError::Nul));
         assert!(matches!(refused(json!({"a\0": 1})), SealError::Nul));
         assert!(matches!(refused(json!({"$other": 1})), SealError::ReservedKey(_)));
         let hidden = json!({"$personal": {"subject": "s", "value": "x\0"}});
