@@ -85,7 +85,7 @@ pub(crate) async fn crowds(
             stream::iter(numbers.map(one)).buffer_unordered(AT_ONCE).try_collect().await;
         opened?;
         spent += start.elapsed();
-        passivate(&system, &clock).await?;
+        passivate(system, &clock).await?;
         if crowd == 0 {
             first_mib = settled().await / 1024.0;
         }

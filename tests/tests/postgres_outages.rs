@@ -44,11 +44,10 @@ async fn answered(process: &Process, turn: &str, input: TurnInput) -> Arc<Assist
     let posting = async {
         loop {
             match process.post(turn, input.clone()).await {
-                Ok(answer) => return answer,
                 Err(PostError::Unavailable { .. } | PostError::NotHere | PostError::Overloaded) => {
                     tokio::time::sleep(AGAIN).await;
                 }
-                Err(error) => panic!("{turn} was refused: {error}"),
+                answer => return answer.expect("a turn that is not refused"),
             }
         }
     };

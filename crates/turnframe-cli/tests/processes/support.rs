@@ -54,7 +54,6 @@ impl Serving {
 }
 
 /// Somebody with a token.
-
 pub(crate) struct Speaker {
     client: Client,
     secret: String,
