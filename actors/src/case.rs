@@ -114,7 +114,10 @@ impl CaseActor {
             CaseMessage::OpenAt(revision, reply) => {
                 drop(reply.send(self.open_then(revision, state).await));
             }
-            CaseMessage::Execute(job, reply) => drop(reply.send(self.execute(*job, state).await)),
+            CaseMessage::Execute(job, reply) => {
+                drop(reply.send(self.execute(*job, state).await));
+                self.save(state, self.shared.limits.snapshot_entries_max).await;
+            }
             CaseMessage::RestIfIdle => self.rest(&myself, state).await,
         }
     }
@@ -309,15 +312,21 @@ impl CaseActor {
         if !self.registry.retire(&self.key, self.generation) {
             return;
         }
+        self.save(state, self.shared.limits.snapshot_entries_min).await;
+        // What was accepted meanwhile is still handled; later messages go back to their senders.
+        drop(myself.drain());
+    }
+
+    /// Keeps a snapshot where enough was folded since the last one.
+    async fn save(&self, state: &mut CaseState, entries_min: u64) {
         let entries = state.fold.version.0.saturating_sub(state.saved_at.0);
-        if entries >= self.shared.limits.snapshot_entries_min
+        if entries >= entries_min
             && let Some(saved) = state.fold.save(self.workflow.as_ref())
         {
             let (version, workflow) = (state.fold.version, self.workflow.version());
             self.shared.save(self.account(), &self.stream(), version, workflow, &saved).await;
+            state.saved_at = version;
         }
-        // What was accepted meanwhile is still handled; later messages go back to their senders.
-        drop(myself.drain());
     }
 
     fn failed(&self, reason: impl std::fmt::Display) -> CaseError {

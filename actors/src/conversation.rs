@@ -353,14 +353,20 @@ impl ConversationActor {
             return;
         }
         state.is_retired = true;
+        self.save(state, self.shared.limits.snapshot_entries_min).await;
+        drop(myself.drain());
+    }
+
+    /// Keeps a snapshot where enough was folded since the last one. A fold with unfinished turns has none.
+    async fn save(&self, state: &mut ConversationState, entries_min: u64) {
         let entries = state.fold.version.0.saturating_sub(state.saved_at.0);
-        if entries >= self.shared.limits.snapshot_entries_min
+        if entries >= entries_min
             && let Some(saved) = state.fold.save()
         {
             let version = state.fold.version;
             self.shared.save(self.account(), &self.stream(), version, 0, &saved).await;
+            state.saved_at = version;
         }
-        drop(myself.drain());
     }
 }
 

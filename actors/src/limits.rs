@@ -31,8 +31,13 @@ pub struct Limits {
     pub append_attempts_max: u32,
     /// The pause before an append to a ledger that is away is tried again.
     pub append_backoff: Duration,
-    /// A snapshot is taken at passivation when at least this many entries were folded since the last one.
+    /// A snapshot is taken at passivation when at least this many entries were folded since the last one. Folding so
+    /// many costs about as much as loading one.
     pub snapshot_entries_min: u64,
+    /// A snapshot is taken of an active record when this many entries were folded since the last one, so that a process
+    /// that is killed leaves no long stream to fold. Measured on PostgreSQL: an entry costs 30 µs to read and fold, and
+    /// a snapshot about 1 ms to keep.
+    pub snapshot_entries_max: u64,
     /// How long a shutdown waits for running turns.
     pub shutdown: Duration,
 }
@@ -54,6 +59,7 @@ impl Default for Limits {
             append_attempts_max: 8,
             append_backoff: Duration::from_millis(25),
             snapshot_entries_min: 32,
+            snapshot_entries_max: 512,
             shutdown: Duration::from_secs(20),
         }
     }

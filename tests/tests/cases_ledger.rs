@@ -340,3 +340,36 @@ async fn replayed(process: &Process, page: usize) -> Vec<String> {
     }
     saved
 }
+
+#[test]
+fn a_process_that_is_killed_leaves_no_long_record_to_fold() {
+    everywhere(|backend| async move {
+        let mut world = World::desk(backend);
+        world.limits.snapshot_entries_min = u64::MAX;
+        world.limits.snapshot_entries_max = 8;
+        let process = world.start().await;
+        process.begin().await;
+        process.say("t0", OPEN).await;
+        let mut case = None;
+        for number in 1..=8 {
+            process.say(&format!("t{number}"), desk::RENAME).await;
+            case = case.or(process
+                .cases()
+                .await
+                .into_iter()
+                .find(|it| it.workflow.as_str() == "trip"));
+        }
+        let streams = [
+            StreamName::Conversation(process.conversation.clone()),
+            StreamName::Case(case.expect("a trip")),
+        ];
+        for stream in streams {
+            let kept = process.snapshots.load(&process.actor.account, &stream).await;
+            let end =
+                process.system.ledger().read_stream_back(&process.actor.account, &stream, None, 1);
+            let end = end.await.expect("entries")[0].version;
+            let kept = kept.expect("taken while the record was active").version();
+            assert!(end.0 - kept.0 < 16, "{stream}: {end:?} is far from {kept:?}");
+        }
+    });
+}

@@ -82,6 +82,7 @@ impl ConversationActor {
             Ok(answer) => {
                 (state.running, state.tries, state.failures) = (None, 0, 0);
                 Self::answer(state, &turn, answer);
+                self.save(state, self.shared.limits.snapshot_entries_max).await;
                 if state.has_held_news {
                     state.has_held_news = false;
                     self.shared.nudges.facts.send_replace(());
