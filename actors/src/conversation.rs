@@ -250,7 +250,7 @@ impl ConversationActor {
                 Err(error)
             }
             // Nothing was written and nothing is out of date: the arrival goes with the next append.
-            Err(error @ AppendError::DuplicateKey { .. }) => {
+            Err(error @ (AppendError::DuplicateKey { .. } | AppendError::Refused(_))) => {
                 state.unsent = unsent;
                 Err(error)
             }
@@ -295,11 +295,12 @@ impl ConversationActor {
         let (append, after) = self.stage(&state.fold, &actor, of_turn, record)?;
         match self.send(append, after, state).await {
             Ok(()) => Ok(()),
+            // Nothing was written, and the arrival that was to go with it goes by itself.
+            Err(error @ AppendError::Refused(_)) => Err(RecordError::refused(error)),
             // Whether it landed is on the ledger; the turn is resumed from there.
             Err(error) => {
                 self.reload(state).await?;
-                let is_transient = !matches!(error, AppendError::Refused(_));
-                Err(RecordError { is_transient, ..RecordError::away(error) })
+                Err(RecordError::away(error))
             }
         }
     }

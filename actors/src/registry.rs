@@ -6,10 +6,12 @@
 
 use std::future::Future;
 use std::hash::Hash;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use ractor::concurrency::JoinHandle;
 use ractor::{ActorRef, MessagingErr};
@@ -175,7 +177,15 @@ where
     }
 
     async fn start_and_watch(self, key: K, generation: Generation) {
-        match (self.spawner)(self.clone(), key.clone(), generation).await {
+        // Loading runs code of a workflow: a panic there must not leave the slot starting for good.
+        let starting = async { (self.spawner)(self.clone(), key.clone(), generation).await };
+        let started = AssertUnwindSafe(starting).catch_unwind().await;
+        let panicked = |_| {
+            tracing::error!("an actor's loading panicked; an operator has to look at it");
+            let reason = "the record's loading panicked".to_owned();
+            Err(StartFailure { reason, is_transient: false })
+        };
+        match started.unwrap_or_else(panicked) {
             Err(failure) => self.table.free(&key, generation, Some(failure)),
             Ok(Spawned { actor, ended, unfinished }) => {
                 let used_at = Arc::new(AtomicI64::new(self.ids.now().as_micros()));

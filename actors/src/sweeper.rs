@@ -104,6 +104,29 @@ struct Sweeper<D> {
     shared: Arc<Shared>,
     at_work: Arc<Semaphore>,
     busy: Arc<Busy>,
+    ready: Arc<Ready>,
+}
+
+/// The partitions in which what the owner before left behind was seen to: elsewhere nothing is begun yet.
+#[derive(Debug)]
+struct Ready(watch::Sender<PartitionSet>);
+
+impl Ready {
+    fn none() -> Self {
+        Self(watch::Sender::new(PartitionSet::NONE))
+    }
+
+    fn partitions(&self) -> PartitionSet {
+        *self.0.borrow()
+    }
+
+    fn add(&self, partitions: PartitionSet) {
+        self.0.send_modify(|ready| *ready = ready.union(partitions));
+    }
+
+    fn remove(&self, partitions: PartitionSet) {
+        self.0.send_modify(|ready| *ready = ready.without(partitions));
+    }
 }
 
 impl<D> Clone for Sweeper<D> {
@@ -113,6 +136,7 @@ impl<D> Clone for Sweeper<D> {
             shared: self.shared.clone(),
             at_work: self.at_work.clone(),
             busy: self.busy.clone(),
+            ready: self.ready.clone(),
         }
     }
 }
@@ -147,6 +171,7 @@ pub(crate) struct Sweeping {
     taken: mpsc::UnboundedSender<PartitionSet>,
     ended: Mutex<JoinHandle<()>>,
     busy: Arc<Busy>,
+    ready: Arc<Ready>,
 }
 
 impl Sweeping {
@@ -169,7 +194,12 @@ impl Sweeping {
         }
     }
 
-    /// Sees to what the owner before left behind in these partitions. At most one of these waits for each change
+    /// These partitions are not this process's any more: should they come back, what was left behind comes first.
+    pub(crate) fn end(&self, partitions: PartitionSet) {
+        self.ready.remove(partitions);
+    }
+
+    /// Sees to what the owner before left behind in these partitions, and begins no work in them before. At most one of these waits for each change
     /// of ownership.
     pub(crate) fn take_up(&self, partitions: PartitionSet) {
         // A sweeper that has stopped takes nothing up.
@@ -181,15 +211,16 @@ impl Sweeping {
 pub(crate) fn start<D: Duty>(duty: D, shared: Arc<Shared>, root: &Root) -> Sweeping {
     let (stop, stopped) = watch::channel(false);
     let (taken, takings) = mpsc::unbounded_channel();
-    let busy = Arc::new(Busy::default());
+    let (busy, ready) = (Arc::new(Busy::default()), Arc::new(Ready::none()));
     let sweeper = Sweeper {
         at_work: Arc::new(Semaphore::new(duty.concurrency())),
         duty: Arc::new(duty),
         shared,
         busy: busy.clone(),
+        ready: ready.clone(),
     };
     let ended = Mutex::new(tokio::spawn(keep_going(sweeper, stopped, takings, root.clone())));
-    Sweeping { stop, taken, ended, busy }
+    Sweeping { stop, taken, ended, busy, ready }
 }
 
 async fn keep_going<D: Duty>(
@@ -198,7 +229,9 @@ async fn keep_going<D: Duty>(
     mut takings: mpsc::UnboundedReceiver<PartitionSet>,
     root: Root,
 ) {
-    take_over(sweeper.duty.as_ref(), &sweeper.shared, sweeper.shared.served.partitions()).await;
+    let served = sweeper.shared.served.partitions();
+    take_over(sweeper.duty.as_ref(), &sweeper.shared, served).await;
+    sweeper.ready.add(served);
     loop {
         let spawned = Actor::spawn_linked(None, sweeper.clone(), (), root.get_cell()).await;
         let Ok((actor, mut ended)) = spawned else { return };
@@ -212,6 +245,7 @@ async fn keep_going<D: Duty>(
                     let (sweeper, actor) = (sweeper.clone(), actor.clone());
                     tokio::spawn(async move {
                         take_over(sweeper.duty.as_ref(), &sweeper.shared, partitions).await;
+                        sweeper.ready.add(partitions);
                         // It ends only with the system.
                         drop(actor.send_message(SweepMessage::Look));
                     });
@@ -319,7 +353,7 @@ impl<D: Duty> Sweeper<D> {
 
     async fn look(&self, myself: &ActorRef<SweepMessage>, state: &mut SweepState) {
         let now = self.shared.ids().now();
-        let served = self.shared.served.partitions();
+        let served = self.shared.served.partitions().intersection(self.ready.partitions());
         let mut query = query(self.duty.as_ref(), served, Some(now));
         let mut rested: HashMap<StreamKey, Resting> = HashMap::new();
         // A stream's marks are worked on in their order: one that has to wait holds up those behind it.
@@ -355,6 +389,10 @@ impl<D: Duty> Sweeper<D> {
         if !state.has_more {
             // Streams without a due mark have nothing to rest from; those at work are not over yet.
             state.resting.retain(|key, _| rested.contains_key(key) || state.working.contains(key));
+        } else {
+            // Not all were looked at: those that have rested for a sweep longer than they had to are forgotten.
+            let (working, sweep) = (&state.working, self.shared.limits.sweep);
+            state.resting.retain(|key, it| it.until.plus(sweep) > now || working.contains(key));
         }
         let pause = self.pause(now, state);
         self.look_again(myself, state, pause);

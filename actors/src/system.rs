@@ -159,7 +159,11 @@ impl System {
         };
         let inner = &system.inner;
         let partitions = served.partitions();
-        resume_unfinished(&inner.shared, &inner.registries, partitions, None).await?;
+        let resumed = resume_unfinished(&inner.shared, &inner.registries, partitions, None).await;
+        if let Err(error) = resumed {
+            system.shutdown().await;
+            return Err(error.into());
+        }
         Ok(system)
     }
 
@@ -207,7 +211,12 @@ impl System {
             let posted = Box::new(posted.clone());
             let message = |reply| ConversationMessage::Post(posted, reply);
             match self.ask(conversation, actor, message).await {
-                Ok(answer) => return answer,
+                Ok(Ok(answer)) => return Ok(answer),
+                // Lost in the midst of it, it is the next owner's to answer.
+                Ok(Err(error @ PostError::Unavailable { .. })) => {
+                    return self.here(actor).and(Err(error));
+                }
+                Ok(Err(error)) => return Err(error),
                 // The actor rested or died with the turn in its mailbox: the next one takes it, here or elsewhere.
                 Err(PostError::Unavailable { .. }) if !self.inner.in_flight.is_closed() => {
                     self.here(actor)?;

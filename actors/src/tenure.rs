@@ -18,23 +18,24 @@ use crate::sweeper::Sweeping;
 /// How long actors of a partition that is somebody else's may take to end by themselves.
 const EVICTION: Duration = Duration::from_millis(200);
 
-/// The partitions that this process takes work for. Later to begin than the ledger's word, never later to end.
+/// The partitions that this process takes work for, each in the tenure that it was begun in. Later to begin than the
+/// ledger's word, never later to end.
 #[derive(Debug)]
-pub(crate) struct Served(watch::Sender<PartitionSet>);
+pub(crate) struct Served(watch::Sender<Held>);
 
 impl Default for Served {
     fn default() -> Self {
-        Self(watch::Sender::new(PartitionSet::NONE))
+        Self(watch::Sender::new(Held::NONE))
     }
 }
 
 impl Served {
     pub(crate) fn partitions(&self) -> PartitionSet {
-        *self.0.borrow()
+        self.0.borrow().partitions()
     }
 
-    fn begin(&self, partitions: PartitionSet) {
-        self.0.send_modify(|served| *served = served.union(partitions));
+    fn begin(&self, partitions: PartitionSet, held: &Held) {
+        self.0.send_modify(|served| *served = served.with(partitions, held));
     }
 
     fn end(&self, partitions: PartitionSet) {
@@ -46,14 +47,16 @@ impl Shared {
     /// Begins with what is owned already.
     pub(crate) fn begin(&self) -> Held {
         let held = *self.ledger.ownership().held().borrow();
-        self.served.begin(held.partitions());
+        self.served.begin(held.partitions(), &held);
         held
     }
 
-    /// Whether this process takes work for an account.
+    /// Whether this process takes work for an account: in the tenure that the ledger speaks of, under a lease that
+    /// lasts.
     pub(crate) fn serves(&self, account: &AccountId) -> bool {
-        let partition = PartitionId::of(account);
-        self.served.partitions().contains(partition) && self.ledger.ownership().holds(partition)
+        let (partition, ownership) = (PartitionId::of(account), self.ledger.ownership());
+        let held = *ownership.held().borrow();
+        self.served.0.borrow().agrees(&held, partition) && ownership.holds(partition)
     }
 }
 
@@ -76,16 +79,26 @@ impl Tenure {
             let (ended, begun) = (before.ended(&now), now.ended(&before));
             before = now;
             this.shared.served.end(ended);
+            this.sweeping.iter().for_each(|sweeping| sweeping.end(ended));
             let (leaving, lost) = this.sort(ended);
             if !leaving.is_empty() {
                 tokio::spawn(this.clone().leave(leaving));
             }
-            this.evict(lost.union(begun)).await;
-            // The lease may have ended meanwhile: then the next change says so.
-            this.shared.served.begin(begun);
-            if !begun.is_empty() {
-                tokio::spawn(this.clone().take_up(begun));
+            if !lost.union(begun).is_empty() {
+                tokio::spawn(this.clone().turn_over(lost, begun, now));
             }
+        }
+    }
+
+    /// Leaves what was lost and begins what was taken. One that takes long holds up no other change.
+    async fn turn_over(self: Arc<Self>, lost: PartitionSet, begun: PartitionSet, now: Held) {
+        self.evict(lost.union(begun)).await;
+        // What has ended meanwhile is begun in a tenure that is over: nothing is served in it.
+        let held = *self.shared.ledger.ownership().held().borrow();
+        let begun: PartitionSet = begun.iter().filter(|id| now.agrees(&held, *id)).collect();
+        self.shared.served.begin(begun, &now);
+        if !begun.is_empty() {
+            self.take_up(begun).await;
         }
     }
 
@@ -107,22 +120,27 @@ impl Tenure {
         if tokio::time::timeout(patience, finished).await.is_err() {
             tracing::warn!("work was left unfinished; the next owner takes it up");
         }
+        self.evict(partitions).await;
         // Taken again meanwhile, they are not ours to clear.
         let gone = partitions.without(self.shared.served.partitions());
-        self.evict(gone).await;
         self.shared.ledger.ownership().vacate(gone);
     }
 
+    /// Ends the actors of these partitions, as long as they are not served again.
     async fn evict(&self, partitions: PartitionSet) {
         if partitions.is_empty() {
             return;
         }
-        self.registries.conversations.evict(|key| is_in(&key.0, partitions), EVICTION).await;
-        self.registries.cases.evict(|key| is_in(&key.0, partitions), EVICTION).await;
+        let is_left = |account: &AccountId| {
+            let partition = PartitionId::of(account);
+            partitions.contains(partition) && !self.shared.served.0.borrow().contains(partition)
+        };
+        self.registries.conversations.evict(|key| is_left(&key.0), EVICTION).await;
+        self.registries.cases.evict(|key| is_left(&key.0), EVICTION).await;
     }
 
     /// Takes up what the owner before left: unfinished turns, effects, facts.
-    async fn take_up(self: Arc<Self>, partitions: PartitionSet) {
+    async fn take_up(&self, partitions: PartitionSet) {
         for sweeping in self.sweeping.iter() {
             sweeping.take_up(partitions);
         }

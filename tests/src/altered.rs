@@ -28,11 +28,17 @@ pub struct AlteredTrip {
     police: Police,
     before_decision: Look,
     before_receipt: Show,
+    before_evolution: Show,
 }
 
 impl Default for AlteredTrip {
     fn default() -> Self {
-        Self { police: |_, policy| policy, before_decision: |_| {}, before_receipt: |_| {} }
+        Self {
+            police: |_, policy| policy,
+            before_decision: |_| {},
+            before_receipt: |_| {},
+            before_evolution: |_| {},
+        }
     }
 }
 
@@ -53,6 +59,12 @@ impl AlteredTrip {
     #[must_use]
     pub fn rendering(self, before_receipt: Show) -> Self {
         Self { before_receipt, ..self }
+    }
+
+    /// With something that happens before a state takes an event in, such as a panic.
+    #[must_use]
+    pub fn evolving(self, before_evolution: Show) -> Self {
+        Self { before_evolution, ..self }
     }
 
     /// The travel desk with this trip in place of its own.
@@ -108,6 +120,7 @@ impl Workflow for AlteredTrip {
     }
 
     fn evolve(&self, state: TripState, event: &TripEvent) -> TripState {
+        (self.before_evolution)(event);
         TripWorkflow.evolve(state, event)
     }
 

@@ -330,6 +330,36 @@ fn a_panic_in_a_decision_ends_its_own_turn_truthfully_and_touches_nobody_else() 
 }
 
 #[test]
+fn a_panic_over_an_old_event_stops_that_record_alone_and_says_so() {
+    fn panics_on_rename(event: &turnframe_travel::trip::TripEvent) {
+        let is_rename = matches!(event, turnframe_travel::trip::TripEvent::TripRenamed { .. });
+        assert!(!is_rename, "a defect of the domain");
+    }
+    everywhere(|backend| async move {
+        let mut world = world(backend, Arc::new(script()));
+        world.limits.turn_backoff = Duration::from_millis(1);
+        world.limits.snapshot_entries_min = u64::MAX;
+        let before = begun(&world).await;
+        before.say("t1", OPEN).await;
+        before.say("t2", RENAME).await;
+        before.system.clone().shutdown().await;
+        drop(before);
+        // Another release cannot take in what is on the ledger.
+        world.registry = AlteredTrip::default().evolving(panics_on_rename).registry();
+        let process = begun(&world).await;
+        let asked = process.post("t3", said(REBOOK));
+        let asked = tokio::time::timeout(Duration::from_secs(20), asked).await;
+        let answer = asked.expect("nobody is kept waiting").expect("answered");
+        assert!(receipts(&answer.blocks).is_empty(), "{answer:#?}");
+        let stranger = process.talking(actor("globex", "mallory"), "c1");
+        stranger.begin().await;
+        assert!(is_applied(&stranger.say("t1", OPEN).await.acts[0].outcome), "others go on");
+        let stopped = process.system.clone().shutdown();
+        assert!(tokio::time::timeout(Duration::from_secs(10), stopped).await.is_ok());
+    });
+}
+
+#[test]
 fn a_panic_in_a_receipt_never_says_that_what_was_committed_did_not_happen() {
     fn panics_on_rename(event: &turnframe_travel::trip::TripEvent) {
         let is_rename = matches!(event, turnframe_travel::trip::TripEvent::TripRenamed { .. });

@@ -82,7 +82,10 @@ impl ConversationActor {
         }
         match self.send(append, after, state).await {
             Ok(()) => Ok(Accepted::Unanswered),
-            Err(AppendError::DuplicateKey { original, .. }) => {
+            Err(AppendError::DuplicateKey { key, original, .. })
+                if turnframe_runtime::key::turn(self.conversation(), &posted.turn)
+                    .is_ok_and(|own| own == key) =>
+            {
                 self.repeated(posted, &original.entry, state).await
             }
             Err(error) => {

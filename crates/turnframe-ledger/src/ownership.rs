@@ -31,7 +31,8 @@ pub struct Owner {
 pub struct Held([u32; PARTITIONS as usize]);
 
 impl Held {
-    const NONE: Self = Self([0; PARTITIONS as usize]);
+    /// No partition.
+    pub const NONE: Self = Self([0; PARTITIONS as usize]);
 
     fn tenure(&self, partition: PartitionId) -> u32 {
         self.0[usize::from(partition.number())]
@@ -47,6 +48,27 @@ impl Held {
     #[must_use]
     pub fn contains(&self, partition: PartitionId) -> bool {
         self.tenure(partition) != 0
+    }
+
+    /// Whether a partition is in both of them, in the same tenure.
+    #[must_use]
+    pub fn agrees(&self, other: &Self, partition: PartitionId) -> bool {
+        self.contains(partition) && self.tenure(partition) == other.tenure(partition)
+    }
+
+    /// With these partitions as they are in another one.
+    #[must_use]
+    pub fn with(mut self, partitions: PartitionSet, other: &Self) -> Self {
+        for partition in partitions.iter() {
+            self.0[usize::from(partition.number())] = other.tenure(partition);
+        }
+        self
+    }
+
+    /// Without these partitions.
+    #[must_use]
+    pub fn without(self, partitions: PartitionSet) -> Self {
+        self.with(partitions, &Self::NONE)
     }
 
     /// Those whose tenure does not go on later, also where another one followed it.

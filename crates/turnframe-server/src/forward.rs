@@ -34,7 +34,7 @@ pub(crate) const ELSEWHERE: HeaderName = HeaderName::from_static("turnframe-else
 /// How soon a request that nobody serves looks for an owner again.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 /// How often a request that waits for the owner's answer looks whether it still is the owner.
-const LOOK_AT_OWNER: Duration = Duration::from_millis(500);
+const LOOK_AT_OWNER: Duration = Duration::from_secs(1);
 /// How long the owner may take beyond the wait for a turn's answer.
 const OWNER_GRACE: Duration = Duration::from_secs(5);
 /// How long a connection to the owner may take.
@@ -129,7 +129,7 @@ impl Passage<'_> {
                         Err(error) => tracing::warn!(%error, "the owner did not answer"),
                     },
                     // It may be stopped, or cut off: whoever took over from it answers the same request.
-                    gone = self.is_not_owner(&address) => gone?,
+                    () = self.is_not_owner(&address) => {}
                 }
             }
             tokio::time::sleep(LOOK_AGAIN).await;
@@ -144,11 +144,14 @@ impl Passage<'_> {
     }
 
     /// Waits until the process at an address does not own the account.
-    async fn is_not_owner(&self, address: &str) -> Result<(), Problem> {
+    async fn is_not_owner(&self, address: &str) {
         loop {
             tokio::time::sleep(LOOK_AT_OWNER).await;
-            if self.owner().await?.is_none_or(|owner| owner != address) {
-                return Ok(());
+            // A database that does not say is no reason to give up on an owner that may well answer.
+            if let Ok(owner) = self.owner().await
+                && owner.is_none_or(|owner| owner != address)
+            {
+                return;
             }
         }
     }

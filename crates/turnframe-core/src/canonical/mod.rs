@@ -264,7 +264,7 @@ mod tests {
             text.prop_map(Value::from),
         ];
         leaf.prop_recursive(4, 64, 8, |inner| {
-            let key = prop_oneof![any::<String>(), "[a-zA-Z_]{0,6}"];
+            let key = prop_oneof![any::<String>(), "[A\\\\\"\n \u{7f}]{0,3}", "[a-zA-Z_]{0,6}"];
             prop_oneof![
                 proptest::collection::vec(inner.clone(), 0..8).prop_map(Value::from),
                 proptest::collection::btree_map(key, inner, 0..8)

@@ -9,6 +9,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use serde::de::IgnoredAny;
 use serde::ser::{
     Impossible, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant,
     SerializeTuple, SerializeTupleStruct, SerializeTupleVariant,
@@ -143,7 +144,9 @@ struct Entry {
 
 impl Object<'_> {
     fn begin(&mut self, key: &str) -> Result<(), Detour> {
-        if !key.is_ascii() {
+        // Keys are compared as they are written, which is in their order only where nothing is escaped.
+        let is_plain = |byte: u8| (0x20..0x7f).contains(&byte) && byte != b'"' && byte != b'\\';
+        if !key.bytes().all(is_plain) {
             return Err(Detour::Slow);
         }
         let is_payload = self.writer.marker.is_some() && self.writer.within == 0;
@@ -235,6 +238,10 @@ fn inner(text: &[u8]) -> Option<Extracted> {
         return None;
     }
     let value = match rest.strip_prefix(b",\"value\":") {
+        // What is no value reads as erased, which the long way seals without a commitment.
+        Some(b"null") => return None,
+        // More fields than these two are not ours.
+        Some(value) if serde_json::from_slice::<IgnoredAny>(value).is_err() => return None,
         Some(value) => Some(value.to_vec()),
         None if rest.is_empty() => None,
         None => return None,
