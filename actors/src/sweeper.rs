@@ -199,8 +199,8 @@ impl Sweeping {
         self.ready.remove(partitions);
     }
 
-    /// Sees to what the owner before left behind in these partitions, and begins no work in them before. At most one of these waits for each change
-    /// of ownership.
+    /// Sees to what the owner before left behind in these partitions, and begins no work in them before. At most one
+    /// of these waits for each change of ownership.
     pub(crate) fn take_up(&self, partitions: PartitionSet) {
         // A sweeper that has stopped takes nothing up.
         let _ = self.taken.send(partitions);

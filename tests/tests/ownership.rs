@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::JoinHandle;
 use turnframe_actors::PostError;
+use turnframe_core::block::AssistantTurn;
 use turnframe_ledger::memory::MemoryLedger;
 use turnframe_ledger::{EntryKind, EventLedger, PartitionSet};
 use turnframe_tests::desk::{self, OPEN, REBOOK, RENAME};
-use turnframe_tests::gate::GatedInterpreter;
+use turnframe_tests::gate::{Gate, GatedInterpreter};
 use turnframe_tests::owned::Owned;
 use turnframe_tests::reading::{count, is_applied, outcome};
 use turnframe_tests::world::{Backend, Process, World, said};
@@ -50,6 +52,32 @@ async fn until(holds: impl Fn() -> bool) {
         }
     };
     tokio::time::timeout(PATIENCE, looks).await.expect("in time");
+}
+
+type Answer = Result<Arc<AssistantTurn>, PostError>;
+
+/// Two processes, the first of which owns everything and runs a turn that waits at a gate.
+struct Running {
+    gate: Gate,
+    first: (Process, Arc<Owned>),
+    second: (Process, Arc<Owned>),
+    turn: JoinHandle<Answer>,
+}
+
+impl Running {
+    async fn begin() -> Self {
+        let (interpreter, gate) = GatedInterpreter::holding(desk::interpreter(), RENAME);
+        let mut two = Two::new(World::new(Backend::Memory, interpreter, desk::airline()));
+        let first = two.start(two.owned()).await;
+        let second = two.start(two.owned()).await;
+        take(&first.0, &first.1).await;
+        first.0.begin().await;
+        first.0.say("t1", OPEN).await;
+        let process = first.0.clone();
+        let turn = tokio::spawn(async move { process.post("t2", said(RENAME)).await });
+        gate.reached().await;
+        Self { gate, first, second, turn }
+    }
 }
 
 fn is_not_here<T: std::fmt::Debug>(answer: &Result<T, PostError>) -> bool {
@@ -113,18 +141,8 @@ async fn an_owner_that_was_away_for_a_moment_only_starts_afresh_all_the_same() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_partition_that_is_handed_over_is_finished_with_first() {
-    let (interpreter, gate) = GatedInterpreter::holding(desk::interpreter(), RENAME);
-    let mut two = Two::new(World::new(Backend::Memory, interpreter, desk::airline()));
-    let (first, first_owned) = two.start(two.owned()).await;
-    let (second, second_owned) = two.start(two.owned()).await;
-    take(&first, &first_owned).await;
-    first.begin().await;
-    first.say("t1", OPEN).await;
-    let running = {
-        let first = first.clone();
-        tokio::spawn(async move { first.post("t2", said(RENAME)).await })
-    };
-    gate.reached().await;
+    let Running { gate, first, second, turn: running } = Running::begin().await;
+    let ((first, first_owned), (second, second_owned)) = (first, second);
     let handing_over = {
         let owned = first_owned.clone();
         tokio::spawn(async move {
@@ -146,18 +164,8 @@ async fn a_partition_that_is_handed_over_is_finished_with_first() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_owner_that_lost_its_partition_leaves_its_turn_to_the_next_one() {
-    let (interpreter, gate) = GatedInterpreter::holding(desk::interpreter(), RENAME);
-    let mut two = Two::new(World::new(Backend::Memory, interpreter, desk::airline()));
-    let (first, first_owned) = two.start(two.owned()).await;
-    let (second, second_owned) = two.start(two.owned()).await;
-    take(&first, &first_owned).await;
-    first.begin().await;
-    first.say("t1", OPEN).await;
-    let running = {
-        let first = first.clone();
-        tokio::spawn(async move { first.post("t2", said(RENAME)).await })
-    };
-    gate.reached().await;
+    let Running { gate, first, second, turn: running } = Running::begin().await;
+    let ((_first, first_owned), (second, second_owned)) = (first, second);
     first_owned.ownership().hold(PartitionSet::NONE);
     let answer = running.await.expect("a task");
     assert!(is_not_here(&answer), "{answer:?}");

@@ -11,7 +11,6 @@ use turnframe_core::block::{
 };
 use turnframe_core::id::{AccountId, CaseRef, CaseRevision, TurnId};
 use turnframe_core::plan::{ActOutcome, Disposition};
-use turnframe_ledger::AppendError;
 use turnframe_runtime::compose::words::{NoticeCode, NoticeDetails, notice};
 use turnframe_runtime::execute::CaseJob;
 use turnframe_runtime::fold::conversation::UnfinishedTurn;
@@ -101,9 +100,8 @@ impl ConversationActor {
     /// A turn stopped before its plan: its arrival is made durable by itself, as it is to be tried again.
     async fn send_arrival(&self, state: &mut ConversationState) {
         let Some(arrival) = state.unsent.take() else { return };
-        let sent = self.shared.append(&arrival).await;
-        state.is_in_doubt = matches!(sent, Err(AppendError::OutcomeUnknown { .. }));
-        if let Err(error) = sent {
+        let folded = state.fold.clone();
+        if let Err(error) = self.send(arrival, folded, state).await {
             tracing::warn!(%error, "a turn's arrival could not be recorded; whoever posted it is told so");
             if let Err(error) = self.reload(state).await {
                 // The next append is in conflict, and loads again.

@@ -22,7 +22,7 @@ use turnframe_core::id::AccountId;
 
 use crate::auth::Authenticated;
 use crate::body::arriving;
-use crate::problem::{IsElsewhere, Problem};
+use crate::problem::Problem;
 use crate::routes::App;
 
 /// On a request that another process sent on.
@@ -109,7 +109,7 @@ impl Passage<'_> {
         }
         let request = Request::from_parts(self.parts.clone(), Body::from(self.body.clone()));
         let response = self.next.clone().run(request).await;
-        response.extensions().get::<IsElsewhere>().is_none().then_some(response)
+        (!is_not_here(&response)).then_some(response)
     }
 
     async fn have_it_served(&self) -> Result<Response, Problem> {

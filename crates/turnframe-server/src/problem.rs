@@ -20,10 +20,6 @@ const RETRY_OVERLOADED: Duration = Duration::from_secs(1);
 /// When to ask again where the ledger is away.
 const RETRY_UNAVAILABLE: Duration = Duration::from_secs(2);
 
-/// On a response that says [`Problem::NOT_HERE`]: whoever sends requests on may do so.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct IsElsewhere;
-
 /// Why a request was not served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -188,13 +184,9 @@ impl From<PostError> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = (self.status, axum::Json(self.document())).into_response();
-        let is_elsewhere = self.code == Self::NOT_HERE.code;
-        if is_elsewhere {
-            let _ = response.extensions_mut().insert(IsElsewhere);
-        }
         let mut set = |name: HeaderName, value| drop(response.headers_mut().insert(name, value));
         set(header::CONTENT_TYPE, PROBLEM_JSON);
-        if is_elsewhere {
+        if self.code == Self::NOT_HERE.code {
             set(ELSEWHERE, HeaderValue::from_static("1"));
         }
         if let Some(after) = self.retry_after {

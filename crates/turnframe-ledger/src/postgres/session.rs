@@ -9,13 +9,13 @@ use sqlx::{ConnectOptions, Connection, PgConnection, Row};
 
 use super::statements::{self, Rows};
 use super::tenure::{Epochs, Tenure};
-use crate::admission::{Admission, Admitted, Answers, Ground, Intake, NewHeads, Plan};
-use crate::append::{Append, AppendError};
-use crate::stored::Counters;
+use crate::admission::{Admission, Admitted, Answers, Ground, Intake, NewHeads};
+use crate::append::Append;
 use crate::stored::known::Known;
 use crate::stored::names::{self, Ids, LastIds};
 use crate::stored::recent::Recent;
 use crate::stored::rows::{self, Trouble};
+use crate::stored::{Counters, finish};
 use crate::stream::{PartitionId, PartitionSet, Position};
 
 /// How many ids of names a process takes at a time: the increment of `tf_name_block`.
@@ -142,9 +142,6 @@ impl Session {
             Ok(judged) => judged,
             Err(error) => return Ended::Failed(withdraw(batch, &Trouble::from_error(&error))),
         };
-        if admission.demand().is_empty() {
-            return Ended::Cleanly(admission.place(&BTreeMap::new()).answers(), Vec::new());
-        }
         if admission.admitted().next().is_none() {
             return self.refuse(batch, admission, epochs, counters).await;
         }
@@ -152,7 +149,7 @@ impl Session {
         let new = names::intern(appends, &mut ids, &mut self.last);
         let rows = match self.rows_of(&admission, &ids, &new, epochs) {
             Ok(rows) => rows,
-            Err(trouble) => return Ended::Failed(admission.withdraw(&unavailable(&trouble))),
+            Err(trouble) => return Ended::Failed(admission.withdraw(&trouble.unavailable())),
         };
         counters.sent(1);
         let granted = match answered(self.patience, rows.write(&mut self.connection))
@@ -162,7 +159,7 @@ impl Session {
             Ok(granted) => granted,
             Err(Failure::Taken(trouble)) => return Ended::Stale(trouble),
             Err(Failure::Nothing(trouble)) => {
-                return Ended::Failed(admission.withdraw(&unavailable(&trouble)));
+                return Ended::Failed(admission.withdraw(&trouble.unavailable()));
             }
             Err(Failure::Unknown(trouble)) => return Ended::Unknown(admission, trouble),
         };
@@ -182,6 +179,9 @@ impl Session {
         counters: &Counters,
     ) -> Ended<'a> {
         let asked: PartitionSet = admission.demand().into_keys().collect();
+        if asked.is_empty() {
+            return Ended::Cleanly(admission.place(&BTreeMap::new()).answers(), Vec::new());
+        }
         counters.sent(1);
         let owned = statements::still_owned(&mut self.connection, asked, epochs);
         match answered(self.patience, owned).await {
@@ -223,19 +223,16 @@ impl Session {
             let found = answered(self.patience, found).await?;
             names::learn(&mut self.known, &mut ids, cold, found);
         }
-        let heads = names::heads(&intake, &ids);
         if care == Care::Trusting {
-            let ground = Ground { heads: heads.clone(), ..Ground::default() };
+            let ground = Ground { heads: names::heads(&intake, &ids), ..Ground::default() };
             let admission = intake.admit(ground);
             if !admission.has_refusals() {
                 return Ok((admission, ids));
             }
         }
         let intake = Intake::new(batch);
-        let mut ground = Ground { heads, ..Ground::default() };
-        // An account that is new has no keys.
-        let of_known = |(account, key)| Some((account, *ids.accounts.get(account)?, key));
-        let keys: Vec<_> = intake.keys().filter_map(of_known).collect();
+        let mut ground = Ground { heads: names::heads(&intake, &ids), ..Ground::default() };
+        let keys = names::keys(&intake, &ids);
         if !keys.is_empty() {
             counters.sent(1);
             let question: Vec<_> = keys.iter().map(|(_, id, key)| (*id, *key)).collect();
@@ -281,22 +278,8 @@ impl Failure {
     }
 }
 
-pub(super) fn unavailable(trouble: &Trouble) -> AppendError {
-    AppendError::Unavailable { reason: trouble.to_string() }
-}
-
 pub(super) fn withdraw(batch: &[Append], trouble: &Trouble) -> Answers {
-    Intake::new(batch).withdraw(&unavailable(trouble))
-}
-
-/// The batch is committed: it may be read from memory too.
-pub(super) fn finish(plan: Plan<'_>, recent: &Recent) -> (Answers, NewHeads) {
-    recent.keep(&plan);
-    let mut heads = BTreeMap::new();
-    for placed in plan.placed() {
-        heads.insert(placed.partition, placed.last());
-    }
-    (plan.answers(), heads.into_iter().collect())
+    Intake::new(batch).withdraw(&trouble.unavailable())
 }
 
 /// An answer, or that none came in time.

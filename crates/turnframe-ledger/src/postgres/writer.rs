@@ -21,14 +21,14 @@ use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
 
-use super::session::{Care, Ended, Session, answered, finish, unavailable, withdraw};
+use super::session::{Care, Ended, Session, answered, withdraw};
 use super::tenure::{Epochs, Tenure};
 use crate::admission::{Admission, Answers, NewHeads};
 use crate::append::{Append, AppendError};
-use crate::stored::Counters;
 use crate::stored::known::Known;
 use crate::stored::recent::Recent;
 use crate::stored::rows::Trouble;
+use crate::stored::{Counters, finish};
 use crate::stream::{PartitionId, PartitionSet, Position};
 
 /// How much longer than the server's own limit an answer is waited for.
@@ -148,7 +148,7 @@ impl Writer {
                 counters.committed(plan.entries());
                 finish(plan, recent)
             }
-            Ok(None) => (admission.withdraw(&unavailable(trouble)), Vec::new()),
+            Ok(None) => (admission.withdraw(&trouble.unavailable()), Vec::new()),
             Err(again) => {
                 let reason = format!("{trouble}; then {again}");
                 (admission.withdraw(&AppendError::OutcomeUnknown { reason }), Vec::new())

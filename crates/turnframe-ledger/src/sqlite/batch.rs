@@ -9,16 +9,11 @@ use sqlx::{Connection, SqliteConnection};
 use super::statements::{self, EntryRow, Inserts, KeyRow, MarkRow};
 use super::writer::Session;
 use crate::admission::{Answers, Ground, Intake, Plan};
-use crate::append::AppendError;
 use crate::stored::Counters;
 use crate::stored::known::Known;
 use crate::stored::names::{self, Ids, LastIds};
 use crate::stored::rows::{self, Trouble};
 use crate::stream::PartitionId;
-
-pub(super) fn unavailable(trouble: &Trouble) -> AppendError {
-    AppendError::Unavailable { reason: trouble.to_string() }
-}
 
 /// How a transaction ended.
 pub(super) enum Ended<'a> {
@@ -42,7 +37,9 @@ impl Batch<'_> {
         let Session { connection, known, last } = session;
         let mut transaction = match connection.begin_with("BEGIN IMMEDIATE").await {
             Ok(transaction) => transaction,
-            Err(error) => return Ended::Failed(intake.withdraw(&unavailable(&error.into()))),
+            Err(error) => {
+                return Ended::Failed(intake.withdraw(&Trouble::from(error).unavailable()));
+            }
         };
         self.counters.sent(2);
         let mut last_ids = *last;
@@ -54,7 +51,7 @@ impl Batch<'_> {
         if plan.placed().next().is_none() {
             return match transaction.rollback().await {
                 Ok(()) => Ended::Cleanly(plan),
-                Err(error) => Ended::Failed(plan.withdraw(&unavailable(&error.into()))),
+                Err(error) => Ended::Failed(plan.withdraw(&Trouble::from(error).unavailable())),
             };
         }
         if let Err(error) = transaction.commit().await {
@@ -77,19 +74,19 @@ impl Batch<'_> {
         let loaded = self.load(connection, known, &intake).await;
         let (ground, mut ids) = match loaded {
             Ok(loaded) => loaded,
-            Err(trouble) => return Err(intake.withdraw(&unavailable(&trouble))),
+            Err(trouble) => return Err(intake.withdraw(&trouble.unavailable())),
         };
         let admission = intake.admit(ground);
         let demand = admission.demand();
         self.counters.sent(1);
         let granted = match statements::take_positions(connection, &demand, self.epochs).await {
             Ok(granted) => granted,
-            Err(trouble) => return Err(admission.withdraw(&unavailable(&trouble))),
+            Err(trouble) => return Err(admission.withdraw(&trouble.unavailable())),
         };
         let plan = admission.place(&granted);
         match self.write(connection, &plan, &mut ids, last).await {
             Ok(()) => Ok((plan, ids)),
-            Err(trouble) => Err(plan.withdraw(&unavailable(&trouble))),
+            Err(trouble) => Err(plan.withdraw(&trouble.unavailable())),
         }
     }
 
@@ -106,9 +103,7 @@ impl Batch<'_> {
             names::learn(known, &mut ids, cold, found);
         }
         let mut ground = Ground { heads: names::heads(intake, &ids), ..Ground::default() };
-        // An account that is new has no keys.
-        let of_known = |(account, key)| Some((account, *ids.accounts.get(account)?, key));
-        let keys: Vec<_> = intake.keys().filter_map(of_known).collect();
+        let keys = names::keys(intake, &ids);
         if !keys.is_empty() {
             self.counters.sent(1);
             let question: Vec<_> = keys.iter().map(|(_, id, key)| (*id, *key)).collect();

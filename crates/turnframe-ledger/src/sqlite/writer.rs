@@ -8,21 +8,21 @@
 //!
 //! After any error the connection is closed, and with it everything that the writer remembers is dropped.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
 
-use super::batch::{Batch, Ended, unavailable};
+use super::batch::{Batch, Ended};
 use super::schema::Claim;
 use super::statements::Inserts;
 use crate::admission::{Answers, Intake, NewHeads, Plan};
 use crate::append::AppendError;
-use crate::stored::Counters;
 use crate::stored::known::Known;
 use crate::stored::names::LastIds;
 use crate::stored::recent::Recent;
 use crate::stored::rows::{self, Trouble};
+use crate::stored::{Counters, finish};
 use crate::stream::PartitionId;
 
 /// Writes batches, one after another.
@@ -71,7 +71,7 @@ impl Writer {
         };
         let mut session = match session {
             Ok(session) => session,
-            Err(trouble) => return (intake.withdraw(&unavailable(&trouble)), Vec::new()),
+            Err(trouble) => return (intake.withdraw(&trouble.unavailable()), Vec::new()),
         };
         let batch = Batch { epochs: &self.epochs, inserts: &self.inserts, counters };
         match batch.run(&mut session, intake).await {
@@ -104,7 +104,7 @@ impl Writer {
                 counters.committed(plan.entries());
                 finish(plan, recent)
             }
-            Ok(false) => (plan.withdraw(&unavailable(trouble)), Vec::new()),
+            Ok(false) => (plan.withdraw(&trouble.unavailable()), Vec::new()),
             Err(again) => {
                 let reason = format!("{trouble}; then {again}");
                 (plan.withdraw(&AppendError::OutcomeUnknown { reason }), Vec::new())
@@ -131,16 +131,6 @@ impl Writer {
         self.session = Some(session);
         Ok(landed)
     }
-}
-
-/// The batch is committed: it may be read from memory too.
-fn finish(plan: Plan<'_>, recent: &Recent) -> (Answers, NewHeads) {
-    recent.keep(&plan);
-    let mut heads = BTreeMap::new();
-    for placed in plan.placed() {
-        heads.insert(placed.partition, placed.last());
-    }
-    (plan.answers(), heads.into_iter().collect())
 }
 
 impl Session {

@@ -6,9 +6,22 @@ pub(crate) mod names;
 pub(crate) mod recent;
 pub(crate) mod rows;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use self::recent::Recent;
+use crate::admission::{Answers, NewHeads, Plan};
 use crate::ledger::LedgerStatistics;
+
+/// The batch is committed: it may be read from memory too.
+pub(crate) fn finish(plan: Plan<'_>, recent: &Recent) -> (Answers, NewHeads) {
+    recent.keep(&plan);
+    let mut heads = BTreeMap::new();
+    for placed in plan.placed() {
+        heads.insert(placed.partition, placed.last());
+    }
+    (plan.answers(), heads.into_iter().collect())
+}
 
 /// What a ledger counts.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use turnframe_core::id::AccountId;
 use super::known::{Known, StreamRecord};
 use super::rows::Trouble;
 use crate::admission::{Head, Intake, Plan};
-use crate::append::Append;
+use crate::append::{Append, KeyName};
 use crate::mark::MarkChange;
 use crate::stream::StreamName;
 
@@ -90,6 +90,15 @@ pub(crate) fn learn<'a>(
 pub(crate) fn heads<'a>(intake: &Intake<'a>, ids: &Ids<'a>) -> HashMap<StreamKey<'a>, Head> {
     let head = |stream| Some((stream, ids.streams.get(&stream)?.head));
     intake.streams().filter_map(head).collect()
+}
+
+/// The keys of a batch that may have been claimed before. An account that is new has none.
+pub(crate) fn keys<'a>(
+    intake: &Intake<'a>,
+    ids: &Ids<'a>,
+) -> Vec<(&'a AccountId, i64, &'a KeyName)> {
+    let of_known = |(account, key)| Some((account, *ids.accounts.get(account)?, key));
+    intake.keys().filter_map(of_known).collect()
 }
 
 /// Names that a batch brings into the ledger.

@@ -10,7 +10,7 @@ use turnframe_core::personal::{Part, PartContent, Sealed};
 use turnframe_core::source::Timestamp;
 use uuid::Uuid;
 
-use crate::append::KeyRecord;
+use crate::append::{AppendError, KeyRecord};
 use crate::entry::{Entry, EntryRef};
 use crate::ledger::{PAGE_MAX, ReadError};
 use crate::mark::{Mark, MarkKind, MarkQuery};
@@ -101,6 +101,11 @@ pub(crate) struct Trouble(pub(crate) String);
 impl Trouble {
     pub(crate) fn new(what: &str) -> Self {
         Self(what.to_owned())
+    }
+
+    /// What an append is told whose batch ran into it, with nothing written.
+    pub(crate) fn unavailable(&self) -> AppendError {
+        AppendError::Unavailable { reason: self.to_string() }
     }
 
     pub(crate) fn from_error(error: &sqlx::Error) -> Self {
