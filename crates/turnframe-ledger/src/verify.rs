@@ -20,7 +20,7 @@ use crate::ledger::{EventLedger, PAGE_MAX, ReadError};
 use crate::stream::{PartitionId, Position, StreamName};
 
 /// How many partitions are walked at once.
-pub const WALKS_AT_ONCE: usize = 4;
+pub const WALKS_AT_ONCE: usize = 8;
 
 /// The most faults that a report lists.
 pub const FAULTS_MAX: usize = 1_000;
@@ -196,11 +196,14 @@ impl Walk {
             report.add(Fault::Position { partition, after: self.last, found: position });
         }
         self.last = position;
-        if PartitionId::of(&entry.account) != partition || entry.partition != partition {
-            report.add(Fault::Partition { partition, position });
-        }
         let stream = (entry.account.clone(), entry.stream.clone());
-        let walker = self.streams.entry(stream).or_insert_with(|| Some(ChainWalker::default()));
+        let walker = self.streams.entry(stream).or_insert_with(|| {
+            // Told once for each stream: all of them are where their account is.
+            if PartitionId::of(&entry.account) != partition || entry.partition != partition {
+                report.add(Fault::Partition { partition, position });
+            }
+            Some(ChainWalker::default())
+        });
         if let Some(Err(error)) = walker.as_mut().map(|walker| walker.next(entry)) {
             *walker = None;
             report.add(Fault::Chain { account: entry.account.clone(), error });

@@ -12,14 +12,17 @@ use crate::append::{KeyName, KeyRecord};
 use crate::entry::Entry;
 use crate::ledger::ReadError;
 use crate::mark::{Mark, MarkQuery};
-use crate::stored::rows::{self, due_by, entry_columns, key_columns, page};
+use crate::stored::beside;
+use crate::stored::rows::{
+    self, Names, due_by, entry_columns, interned_entry_columns, key_columns, name_columns, page,
+};
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
 /// How long an answer is waited for: a network may lose one and never say so.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 
 /// The readers' side of the database.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Reader {
     pool: PgPool,
     /// How often a read is tried where a connection of the pool turns out to be dead: once for each of them, after
@@ -47,9 +50,14 @@ pub(super) const READ_STREAM_BACK: &str = concat!(
 
 pub(super) const READ_PARTITION: &str = concat!(
     "SELECT ",
-    entry_columns!(),
-    " FROM tf_entry e JOIN tf_account a ON a.id = e.account JOIN tf_stream s ON s.id = e.stream \
-     WHERE e.place > $1 AND e.place <= $2 ORDER BY e.place LIMIT $3"
+    interned_entry_columns!(),
+    " FROM tf_entry e WHERE e.place > $1 AND e.place <= $2 ORDER BY e.place LIMIT $3"
+);
+
+pub(super) const NAMES: &str = concat!(
+    "SELECT ",
+    name_columns!(),
+    " FROM tf_stream s JOIN tf_account a ON a.id = s.account WHERE s.id = ANY ($1)"
 );
 
 pub(super) const READ_PARTITION_OF_ACCOUNT: &str = concat!(
@@ -96,6 +104,7 @@ pub(super) const STATEMENTS: &[&str] = &[
     READ_STREAM,
     READ_STREAM_BACK,
     READ_PARTITION,
+    NAMES,
     READ_PARTITION_OF_ACCOUNT,
     FIND_KEY,
     MARKS_OF_ACCOUNT,
@@ -174,18 +183,23 @@ impl Reader {
         limit: usize,
         account: Option<&AccountId>,
     ) -> Result<Vec<Entry>, ReadError> {
-        let statement = if account.is_some() { READ_PARTITION_OF_ACCOUNT } else { READ_PARTITION };
-        let query = || {
-            let query = sqlx::query(statement)
-                .bind(rows::place(partition, after))
-                .bind(rows::place(partition, Position(u64::MAX)))
-                .bind(page(limit));
-            match account {
-                Some(account) => query.bind(account.as_str()),
-                None => query,
-            }
+        let query = move |statement| {
+            let query = sqlx::query(statement).bind(rows::place(partition, after));
+            query.bind(rows::place(partition, Position(u64::MAX))).bind(page(limit))
         };
-        entries(&self.rows(query).await?)
+        if let Some(account) = account {
+            let query = || query(READ_PARTITION_OF_ACCOUNT).bind(account.as_str());
+            return entries(&self.rows(query).await?);
+        }
+        let (reader, page) = (self.clone(), move || query(READ_PARTITION));
+        let page = async move {
+            let page = reader.rows(page).await?;
+            let streams = rows::streams_of(&page);
+            // Names never change, and stand since before the entries that bear them.
+            let names = reader.rows(|| sqlx::query(NAMES).bind(&streams)).await?;
+            rows::entries(&page, &Names::of(&names)?)
+        };
+        beside(page).await
     }
 
     pub(super) async fn head(&self, partition: PartitionId) -> Result<Position, ReadError> {

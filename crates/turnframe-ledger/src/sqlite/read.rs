@@ -1,6 +1,7 @@
 //! Reads. Each is one statement over a snapshot of what is committed, and each leads with its account or its
 //! partition: what is another's is not found by the same statement that does not find what does not exist.
 
+use serde::Serialize;
 use sqlx::Row;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use turnframe_core::id::AccountId;
@@ -9,7 +10,10 @@ use crate::append::{KeyName, KeyRecord};
 use crate::entry::Entry;
 use crate::ledger::ReadError;
 use crate::mark::{Mark, MarkQuery};
-use crate::stored::rows::{self, due_by, entry_columns, key_columns, page};
+use crate::stored::beside;
+use crate::stored::rows::{
+    self, Names, due_by, entry_columns, interned_entry_columns, key_columns, name_columns, page,
+};
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
 /// The readers' side of the database.
@@ -30,13 +34,18 @@ const READ_STREAM_BACK: &str = concat!(
      WHERE a.name = ?1 AND s.name = ?2 AND e.version < ?3 ORDER BY e.version DESC LIMIT ?4"
 );
 
-// CROSS JOIN fixes the order of the loops: along the entries by place, and from each to its names.
 const READ_PARTITION: &str = concat!(
     "SELECT ",
-    entry_columns!(),
-    " FROM tf_entry e CROSS JOIN tf_account a ON a.id = e.account \
-     CROSS JOIN tf_stream s ON s.id = e.stream \
-     WHERE e.place > ?1 AND e.place <= ?2 ORDER BY e.place LIMIT ?3"
+    interned_entry_columns!(),
+    " FROM tf_entry e WHERE e.place > ?1 AND e.place <= ?2 ORDER BY e.place LIMIT ?3"
+);
+
+// CROSS JOIN fixes the order of the loops here and below.
+const NAMES: &str = concat!(
+    "SELECT ",
+    name_columns!(),
+    " FROM json_each(?1) j CROSS JOIN tf_stream s ON s.id = j.value \
+     CROSS JOIN tf_account a ON a.id = s.account"
 );
 
 const READ_PARTITION_OF_ACCOUNT: &str = concat!(
@@ -83,6 +92,7 @@ pub(super) const STATEMENTS: &[&str] = &[
     READ_STREAM,
     READ_STREAM_BACK,
     READ_PARTITION,
+    NAMES,
     READ_PARTITION_OF_ACCOUNT,
     FIND_KEY,
     MARKS_OF_ACCOUNT,
@@ -142,15 +152,23 @@ impl Reader {
         limit: usize,
         account: Option<&AccountId>,
     ) -> Result<Vec<Entry>, ReadError> {
-        let statement = if account.is_some() { READ_PARTITION_OF_ACCOUNT } else { READ_PARTITION };
-        let mut query = sqlx::query(statement)
-            .bind(rows::place(partition, after))
-            .bind(rows::place(partition, Position(u64::MAX)))
-            .bind(page(limit));
+        let query = |statement| {
+            let query = sqlx::query(statement).bind(rows::place(partition, after));
+            query.bind(rows::place(partition, Position(u64::MAX))).bind(page(limit))
+        };
         if let Some(account) = account {
-            query = query.bind(account.as_str());
+            let query = query(READ_PARTITION_OF_ACCOUNT).bind(account.as_str());
+            return entries(query.fetch_all(&self.0).await);
         }
-        entries(query.fetch_all(&self.0).await)
+        let (pool, page) = (self.0.clone(), query(READ_PARTITION));
+        let page = async move {
+            let page = page.fetch_all(&pool).await.map_err(failed)?;
+            let streams = json_array(&rows::streams_of(&page))?;
+            // Names never change, and stand since before the entries that bear them.
+            let names = sqlx::query(NAMES).bind(streams).fetch_all(&pool).await.map_err(failed)?;
+            rows::entries(&page, &Names::of(&names)?)
+        };
+        beside(page).await
     }
 
     pub(super) async fn head(&self, partition: PartitionId) -> Result<Position, ReadError> {
@@ -204,8 +222,7 @@ impl Reader {
             None => ("", ""),
         };
         let partitions: Vec<_> = query.partitions.iter().map(PartitionId::number).collect();
-        let partitions = serde_json::to_string(&partitions)
-            .map_err(|error| ReadError::Unavailable { reason: error.to_string() })?;
+        let partitions = json_array(&partitions)?;
         let statement = sqlx::query(SWEEP)
             .bind(query.kind.as_str())
             .bind(&query.prefix)
@@ -221,6 +238,12 @@ impl Reader {
 
 fn entries(rows: sqlx::Result<Vec<SqliteRow>>) -> Result<Vec<Entry>, ReadError> {
     rows.map_err(failed)?.iter().map(rows::entry).collect()
+}
+
+/// What `json_each` takes for a table.
+fn json_array(values: &[impl Serialize]) -> Result<String, ReadError> {
+    serde_json::to_string(values)
+        .map_err(|error| ReadError::Unavailable { reason: error.to_string() })
 }
 
 /// A damaged file is an operator's case; everything else may pass.

@@ -7,11 +7,15 @@ pub(crate) mod recent;
 pub(crate) mod rows;
 
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::task::JoinError;
 
 use self::recent::Recent;
 use crate::admission::{Answers, NewHeads, Plan};
-use crate::ledger::LedgerStatistics;
+use crate::entry::Entry;
+use crate::ledger::{LedgerStatistics, ReadError};
 
 /// The batch is committed: it may be read from memory too.
 pub(crate) fn finish(plan: Plan<'_>, recent: &Recent) -> (Answers, NewHeads) {
@@ -21,6 +25,15 @@ pub(crate) fn finish(plan: Plan<'_>, recent: &Recent) -> (Answers, NewHeads) {
         heads.insert(placed.partition, placed.last());
     }
     (plan.answers(), heads.into_iter().collect())
+}
+
+/// Reads beside whoever waits for it, who may have the page before to work on: a walk along a whole ledger decodes one
+/// page while it checks another.
+pub(crate) async fn beside(
+    read: impl Future<Output = Result<Vec<Entry>, ReadError>> + Send + 'static,
+) -> Result<Vec<Entry>, ReadError> {
+    let unavailable = |error: JoinError| ReadError::Unavailable { reason: error.to_string() };
+    tokio::spawn(read).await.map_err(unavailable)?
 }
 
 /// What a ledger counts.

@@ -1,5 +1,7 @@
 //! Between rows and entries. What cannot be decoded is `Corrupt`, and never skipped.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
@@ -52,19 +54,21 @@ pub(crate) trait Columns {
     fn bytes(&self, column: usize) -> Result<Option<&[u8]>, Fault>;
 }
 
+// Unchecked: what type a column has is settled by the statement on PostgreSQL and by STRICT tables on SQLite, and asking
+// again for every value takes as long as reading it.
 macro_rules! columns {
     ($($row:ty),+) => {
         $(impl Columns for $row {
             fn optional_integer(&self, column: usize) -> Result<Option<i64>, Fault> {
-                Ok(self.try_get(column)?)
+                Ok(self.try_get_unchecked(column)?)
             }
 
             fn text(&self, column: usize) -> Result<Option<&str>, Fault> {
-                Ok(self.try_get(column)?)
+                Ok(self.try_get_unchecked(column)?)
             }
 
             fn bytes(&self, column: usize) -> Result<Option<&[u8]>, Fault> {
-                Ok(self.try_get(column)?)
+                Ok(self.try_get_unchecked(column)?)
             }
         })+
     };
@@ -131,31 +135,118 @@ impl From<Fault> for Trouble {
     }
 }
 
+macro_rules! entry_columns_with {
+    ($account:literal, $stream:literal) => {
+        concat!(
+            "e.place, ",
+            $account,
+            ", ",
+            $stream,
+            ", e.version, e.id, e.kind, e.schema, e.recorded_at, e.turn, \
+             e.causation, e.commitment, e.chain, e.parts, e.facts"
+        )
+    };
+}
+pub(crate) use entry_columns_with;
+
 /// The columns of [`entry`], with the account and the stream as names.
 macro_rules! entry_columns {
     () => {
-        "e.place, a.name, s.name, e.version, e.id, e.kind, CAST(e.schema AS bigint), e.recorded_at, e.turn, \
-         e.causation, e.commitment, e.chain, e.parts, e.facts"
+        $crate::stored::rows::entry_columns_with!("a.name", "s.name")
     };
 }
 pub(crate) use entry_columns;
 
+/// The columns of [`entries`], with the account and the stream as interned.
+macro_rules! interned_entry_columns {
+    () => {
+        $crate::stored::rows::entry_columns_with!("e.account", "e.stream")
+    };
+}
+pub(crate) use interned_entry_columns;
+
+/// The columns of [`Names::of`].
+macro_rules! name_columns {
+    () => {
+        "s.id, a.id, a.name, s.name"
+    };
+}
+pub(crate) use name_columns;
+
 /// Decodes a row of [`entry_columns`].
 pub(crate) fn entry(row: &impl Columns) -> Result<Entry, ReadError> {
+    decode(row, |row| Ok((text(row, 1, "account")?, text(row, 2, "stream")?)))
+}
+
+/// Decodes rows of [`interned_entry_columns`].
+pub(crate) fn entries<R: Columns>(rows: &[R], names: &Names) -> Result<Vec<Entry>, ReadError> {
+    let named = |row: &R| names.get(row.integer(1)?, row.integer(2)?);
+    rows.iter().map(|row| decode(row, named)).collect()
+}
+
+/// The streams that rows of [`interned_entry_columns`] speak of.
+pub(crate) fn streams_of<R: Columns>(rows: &[R]) -> Vec<i64> {
+    // What has no stream is a fault of its row, and told where that is decoded.
+    let mut streams: Vec<_> = rows.iter().filter_map(|row| row.integer(2).ok()).collect();
+    streams.sort_unstable();
+    streams.dedup();
+    streams
+}
+
+/// The names of a page's streams and of their accounts. A page has few streams and many entries: to join each entry
+/// with its names, and to parse them again, takes longer than all else.
+#[derive(Debug, Default)]
+pub(crate) struct Names(HashMap<i64, (i64, AccountId, StreamName)>);
+
+impl Names {
+    /// Decodes rows of [`name_columns`].
+    pub(crate) fn of<R: Columns>(rows: &[R]) -> Result<Self, ReadError> {
+        let decoded = |row: &R| {
+            let names = (row.integer(1)?, text(row, 2, "account")?, text(row, 3, "stream")?);
+            Ok((row.integer(0)?, names))
+        };
+        let names: Result<_, Fault> = rows.iter().map(decoded).collect();
+        names.map(Self).map_err(|fault| fault.at("a stream's name".to_owned()))
+    }
+
+    fn get(&self, account: i64, stream: i64) -> Result<(AccountId, StreamName), Fault> {
+        match self.0.get(&stream) {
+            Some((owner, name, stream)) if *owner == account => Ok((name.clone(), stream.clone())),
+            Some(_) => Err(Fault("the stream is another account's".to_owned())),
+            None => Err(Fault("the stream has no name".to_owned())),
+        }
+    }
+}
+
+/// Decodes an entry whose account and stream are found out in some way.
+fn decode<R: Columns>(
+    row: &R,
+    names: impl FnOnce(&R) -> Result<(AccountId, StreamName), Fault>,
+) -> Result<Entry, ReadError> {
     let place = row.integer(0).map_err(|fault| fault.at("an entry".to_owned()))?;
     let Some((partition, position)) = partition_and_position(place) else {
         return Err(Fault::shape("place").at(format!("row {place}")));
     };
-    let named = || format!("partition {}, position {}", partition.number(), position.0);
-    decode(row, partition, position).map_err(|fault| fault.at(named()))
+    let at = || format!("partition {}, position {}", partition.number(), position.0);
+    let decoded = || {
+        let (account, stream) = names(row)?;
+        decode_named(row, account, stream, partition, position)
+    };
+    decoded().map_err(|fault: Fault| fault.at(at()))
 }
 
-fn decode(row: &impl Columns, partition: PartitionId, position: Position) -> Result<Entry, Fault> {
+fn decode_named(
+    row: &impl Columns,
+    account: AccountId,
+    stream: StreamName,
+    partition: PartitionId,
+    position: Position,
+) -> Result<Entry, Fault> {
     let parts = row.bytes(12)?.map_or_else(|| Ok(Vec::new()), parts_from_json)?;
     let facts = row.bytes(13)?.ok_or_else(|| Fault::shape("facts"))?.to_vec();
     Ok(Entry {
-        account: text::<AccountId>(row, 1, "account")?,
-        stream: text::<StreamName>(row, 2, "stream")?,
+        account,
+        stream,
         version: stored_version(row, 3)?,
         partition,
         position,

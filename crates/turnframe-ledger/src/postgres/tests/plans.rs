@@ -38,10 +38,11 @@ const PAGE: u64 = 100;
 
 /// The reads, with what a reader asks for: a page out of a long stream, of a partition, of many marks, and the few marks
 /// of some partitions that are due.
-const READS: [(&str, &[&str]); 9] = [
+const READS: [(&str, &[&str]); 10] = [
     (read::READ_STREAM, &["busy", "conversation/long", "2000", "100"]),
     (read::READ_STREAM_BACK, &["busy", "conversation/long", "4000", "100"]),
     (read::READ_PARTITION, &["8796093022209", "9895604649983", "100"]),
+    (read::NAMES, &["{8,72,136,20000}"]),
     (read::READ_PARTITION_OF_ACCOUNT, &["8796093022209", "9895604649983", "100", "account-8"]),
     (read::FIND_KEY, &["account-8", "key-7"]),
     (read::MARKS_OF_ACCOUNT, &["membership", "key-2", "key.", "100", "100", "busy"]),

@@ -114,3 +114,18 @@ async fn an_entry_that_cannot_be_decoded_is_corrupt_and_hides_no_other() {
         assert_eq!(before.expect("read").len(), 2);
     }
 }
+
+#[tokio::test]
+async fn an_entry_that_was_given_to_another_account_or_stream_is_noticed() {
+    let bench = untouched().await;
+    let demo = "account = (SELECT id FROM tf_account WHERE name = 'demo')";
+    for change in [demo, "stream = (SELECT max(id) + 1 FROM tf_stream)"] {
+        let change = format!("UPDATE tf_entry SET {change} WHERE {THIRD}");
+        let faults = faults_of(&bench, &change).await;
+        let unreadable = |fault: &Fault| {
+            matches!(fault, Fault::Unreadable(ReadError::Corrupt { place, .. })
+                if place == "partition 32, position 3")
+        };
+        assert!(faults.iter().any(unreadable), "{change}: {faults:?}");
+    }
+}

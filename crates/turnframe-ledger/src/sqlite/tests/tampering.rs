@@ -84,3 +84,19 @@ async fn an_entry_that_cannot_be_decoded_is_corrupt_and_hides_no_other() {
         assert_eq!(before.expect("read").len(), 2);
     }
 }
+
+#[tokio::test]
+async fn an_entry_that_was_given_to_another_account_or_stream_is_noticed() {
+    for change in [
+        "UPDATE tf_entry SET account = 2 WHERE version = 3 AND account = 1",
+        "UPDATE tf_entry SET stream = 3 WHERE version = 3 AND account = 1",
+        "DELETE FROM tf_stream WHERE account = 1",
+    ] {
+        let (_bench, faults) = tampered(change).await;
+        let unreadable = |fault: &Fault| {
+            matches!(fault, Fault::Unreadable(ReadError::Corrupt { place, .. })
+                if place == "partition 32, position 3")
+        };
+        assert!(faults.iter().any(unreadable), "{change}: {faults:?}");
+    }
+}
