@@ -7,9 +7,9 @@ use ractor::Actor;
 use tokio::sync::{Semaphore, oneshot};
 use turnframe_core::block::AssistantTurn;
 use turnframe_core::context::ActorContext;
-use turnframe_core::id::{AccountId, CaseRef, CaseRevision, ConversationId, TurnId};
+use turnframe_core::id::{AccountId, CaseRef, CaseRevision, ConversationId, InteractionId, TurnId};
 use turnframe_core::interaction::{
-    Interaction, InteractionResponse, InteractionStatus, InteractionView, OptionMeaning,
+    Interaction, InteractionResponse, InteractionView, OptionMeaning,
 };
 use turnframe_core::personal::Personal;
 use turnframe_core::registry::WorkflowRegistry;
@@ -204,8 +204,16 @@ impl System {
         self.here(actor)?;
         let permit = self.inner.in_flight.clone().try_acquire_owned();
         let _in_flight = permit.map_err(|_| PostError::Overloaded)?;
-        let is_repeated = self.is_repeated(actor, conversation, turn, &input).await?;
-        let accepted = self.admit(actor, conversation, input, is_repeated).await?;
+        check_words(&input)?;
+        let (is_repeated, admitted) = futures::join!(
+            self.is_repeated(actor, conversation, turn, &input),
+            self.admit(actor, conversation, &input),
+        );
+        let is_repeated = is_repeated?;
+        if !is_repeated {
+            admitted?;
+        }
+        let accepted = accepted(actor, input)?;
         let posted = Posted { turn: turn.clone(), accepted, is_repeated };
         for _ in 0..POST_ATTEMPTS_MAX {
             let posted = Box::new(posted.clone());
@@ -270,36 +278,20 @@ impl System {
         Ok(found.map_err(PostError::unavailable)?.is_some())
     }
 
-    /// Checks a turn before anything is written for it.
+    /// Checks what a turn refers to before anything is written for it.
     async fn admit(
         &self,
         actor: &ActorContext,
         conversation: &ConversationId,
-        input: TurnInput,
-        is_repeated: bool,
-    ) -> Result<TurnAccepted, PostError> {
-        let subject = actor.subject().map_err(PostError::unavailable)?;
-        let known = |value: String| Personal::known(subject.clone(), value);
-        if input.text.is_none() && input.response.is_none() {
-            return Err(PostError::Empty);
-        }
-        if let Some(text) = &input.text {
-            Message::new(text.clone())?;
-        }
-        if let Some(origin) = input.origin.as_ref().filter(|_| !is_repeated) {
+        input: &TurnInput,
+    ) -> Result<(), PostError> {
+        if let Some(origin) = &input.origin {
             self.admit_origin(actor, origin).await?;
         }
-        if let Some(response) = input.response.as_ref().filter(|_| !is_repeated) {
+        if let Some(response) = &input.response {
             self.admit_click(actor, conversation, response).await?;
         }
-        let click = input.response.map(|response| ClickRecord {
-            interaction: response.interaction,
-            option: response.option,
-            expected_revision: response.expected_revision,
-            value: response.value.map(known),
-        });
-        let text = input.text.map(known);
-        Ok(TurnAccepted { actor: actor.clone(), text, click, origin: input.origin })
+        Ok(())
     }
 
     async fn admit_origin(&self, actor: &ActorContext, origin: &str) -> Result<(), PostError> {
@@ -325,24 +317,25 @@ impl System {
         let ledger = self.inner.shared.ledger.as_ref();
         let found = find_card(ledger, &actor.account, response.interaction).await;
         let found = found.map_err(PostError::unavailable)?;
-        let (card, status) = found.ok_or(PostError::NotFound)?;
+        let card = found.ok_or(PostError::NotFound)?;
         if card.conversation != *conversation {
             return Err(PostError::NotFound);
         }
         if let Some(case) = &card.case
-            && !self.admits(actor, conversation, case, status).await?
+            && !self.admits(actor, conversation, case, Some(card.id)).await?
         {
             return Err(PostError::NotFound);
         }
         fits(&card, response)
     }
 
+    /// Whether an actor may address a case. One that does not exist yet is addressed through a card that is open on it.
     async fn admits(
         &self,
         actor: &ActorContext,
         conversation: &ConversationId,
         case: &CaseRef,
-        status: InteractionStatus,
+        card: Option<InteractionId>,
     ) -> Result<bool, PostError> {
         let directory = self.inner.shared.engine.directory();
         let candidates = directory.candidates(actor, conversation).await;
@@ -352,7 +345,7 @@ impl System {
         let cases = CaseRoutes(self.inner.registries.cases.clone());
         let open = cases.open(&actor.account, case).await.map_err(PostError::unavailable)?;
         if open.revision == CaseRevision::NONE {
-            return Ok(status.is_open());
+            return Ok(open.cards.iter().any(|open| Some(open.id) == card));
         }
         let authorized = directory.authorize_case(actor, conversation, case).await;
         authorized.map_err(PostError::unavailable)
@@ -377,8 +370,8 @@ impl System {
             let open = cases.open(&actor.account, &case).await.map_err(PostError::unavailable)?;
             let here = open.cards.into_iter().filter(|card| card.conversation == *conversation);
             let here: Vec<_> = here.collect();
-            if !here.is_empty()
-                && self.admits(actor, conversation, &case, InteractionStatus::Active).await?
+            if let Some(card) = here.first()
+                && self.admits(actor, conversation, &case, Some(card.id)).await?
             {
                 cards.extend(here);
             }
@@ -400,7 +393,7 @@ impl System {
         self.here(actor)?;
         let registry = self.inner.shared.engine.registry();
         let workflow = registry.get(&case.workflow).ok_or(PostError::NotFound)?;
-        if !self.admits(actor, conversation, case, InteractionStatus::Invalidated).await? {
+        if !self.admits(actor, conversation, case, None).await? {
             return Err(PostError::NotFound);
         }
         let cases = CaseRoutes(self.inner.registries.cases.clone());
@@ -465,6 +458,31 @@ impl System {
         sent.map_err(|error: SendError| PostError::unavailable(error))?;
         answer.await.map_err(|_| PostError::unavailable("the conversation is being restarted"))
     }
+}
+
+/// Whether there are words or a click, and the words are a message.
+fn check_words(input: &TurnInput) -> Result<(), PostError> {
+    if input.text.is_none() && input.response.is_none() {
+        return Err(PostError::Empty);
+    }
+    if let Some(text) = &input.text {
+        Message::new(text.clone())?;
+    }
+    Ok(())
+}
+
+/// A turn as it is recorded.
+fn accepted(actor: &ActorContext, input: TurnInput) -> Result<TurnAccepted, PostError> {
+    let subject = actor.subject().map_err(PostError::unavailable)?;
+    let known = |value: String| Personal::known(subject.clone(), value);
+    let click = input.response.map(|response| ClickRecord {
+        interaction: response.interaction,
+        option: response.option,
+        expected_revision: response.expected_revision,
+        value: response.value.map(known),
+    });
+    let text = input.text.map(known);
+    Ok(TurnAccepted { actor: actor.clone(), text, click, origin: input.origin })
 }
 
 /// Whether an answer fits its card: a known option, the revision on the card, a value where one is taken.

@@ -124,6 +124,12 @@ impl Ownership {
         self.held.subscribe()
     }
 
+    /// The number of a partition's tenure; 0 where it is not held. What was read in one may not be true in another.
+    #[must_use]
+    pub fn tenure(&self, partition: PartitionId) -> u32 {
+        self.held.borrow().tenure(partition)
+    }
+
     /// Whether this process may act for a partition at this moment: it is its own, and its lease has not run out.
     /// Ask immediately before anything that no epoch fences, such as a request to the outside world.
     #[must_use]

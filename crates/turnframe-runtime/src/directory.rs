@@ -1,8 +1,8 @@
 //! A directory from the ledger itself: an actor may address the cases that the actor brought into being.
 //!
 //! The members are marks, set in the append that creates a case, so that a case is found from the moment
-//! it exists. Answers are kept in memory for a bounded number of actors; the process that owns the
-//! partition is the only one that adds to them.
+//! it exists. Answers are kept in memory for a bounded number of actors, and for as long as the process owns the
+//! partition: then nobody else adds to them.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use dashmap::DashMap;
 use turnframe_core::context::ActorContext;
 use turnframe_core::id::{AccountId, ActorId, CaseRef, ConversationId};
-use turnframe_ledger::{EventLedger, MarkKind, MarkQuery, StreamName};
+use turnframe_ledger::{EventLedger, MarkKind, MarkQuery, PartitionId, StreamName};
 
 use crate::port::{CANDIDATES_MAX, CaseDirectory, DirectoryError};
 
@@ -34,7 +34,8 @@ type ActorKey = (AccountId, ActorId);
 #[derive(Default)]
 struct Known {
     cases: Vec<CaseRef>,
-    complete: bool,
+    /// The tenure of the partition in which they were read.
+    read_in: Option<u32>,
 }
 
 impl Known {
@@ -91,16 +92,20 @@ impl CaseDirectory for LedgerDirectory {
         if self.known.len() >= ACTORS_CACHED_MAX {
             self.known.clear();
         }
+        let tenure = self.ledger.ownership().tenure(PartitionId::of(&actor.account));
         {
-            let known = self.known.entry(key.clone()).or_default();
-            if known.complete {
-                return Ok(known.cases.clone());
+            let mut known = self.known.entry(key.clone()).or_default();
+            match known.read_in {
+                Some(read_in) if read_in == tenure => return Ok(known.cases.clone()),
+                // Another process may have added to them.
+                Some(_) => *known = Known::default(),
+                None => {}
             }
         }
         let cases = self.read(actor).await?;
         let mut known = self.known.entry(key).or_default();
         known.add(cases);
-        known.complete = true;
+        known.read_in = Some(tenure).filter(|tenure| *tenure != 0);
         Ok(known.cases.clone())
     }
 

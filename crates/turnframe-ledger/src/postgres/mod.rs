@@ -342,7 +342,10 @@ impl EventLedger for PostgresLedger {
         account: &AccountId,
         key: &KeyName,
     ) -> Result<Option<KeyRecord>, ReadError> {
-        self.reader.find_key(account, key).await
+        match self.shared.recent.find_key(account, key) {
+            Some(record) => Ok(Some(record)),
+            None => self.reader.find_key(account, key).await,
+        }
     }
 
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {

@@ -1,12 +1,14 @@
 //! The statements of an append.
 //!
-//! A batch is one statement, and so one transaction that needs no `BEGIN`: it locks the partitions in order of id,
+//! A batch is one statement, one of [`APPENDS`], and so one transaction that needs no `BEGIN`: it locks the partitions in order of id,
 //! takes positions from those whose epoch is still ours, and writes the rows of exactly those. Rows come as arrays.
 //! What is fenced is left out by the statement itself, so that no round trip lies between taking positions and
 //! committing, and no lock is ever held while somebody waits for this process.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
+use sqlx::AssertSqlSafe;
 use sqlx::postgres::{PgConnection, PgRow};
 use turnframe_core::id::EntryId;
 
@@ -18,7 +20,22 @@ use crate::stored::names::{Ids, Looked, NewNames, StreamKey};
 use crate::stored::rows::{self, Columns, Trouble, key_columns};
 use crate::stream::{PartitionId, PartitionSet, Position};
 
-pub(super) const APPEND: &str = include_str!("append.sql");
+/// The tables that a batch may have rows for, as `append.sql` names its parts.
+const TABLES: [&str; 6] = ["accounts", "streams", "entries", "keys", "cleared", "marked"];
+
+/// The statement of each set of tables, by the set's bits. A server takes longer to get ready for a table than to write
+/// a row to it: a batch names only those that it has rows for.
+pub(super) static APPENDS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let parts = || include_str!("append.sql").split("--: ").map(|part| part.split_once('\n'));
+    let of = |tables: usize| {
+        let is_kept = |name: &str| match TABLES.iter().position(|table| *table == name) {
+            Some(bit) => tables & (1 << bit) != 0,
+            None => true,
+        };
+        parts().flatten().filter(|(name, _)| is_kept(name)).map(|(_, body)| body).collect()
+    };
+    (0..1 << TABLES.len()).map(of).collect()
+});
 
 pub(super) const LOOK_UP_STREAMS: &str = "SELECT a.id, s.id, e.version, e.chain \
     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS j (account, stream, nth) \
@@ -97,7 +114,7 @@ pub(super) async fn still_owned(
     Ok(owned?.into_iter().filter_map(|id| PartitionId::new(id.cast_unsigned())).collect())
 }
 
-/// Everything that a batch writes, as the arrays of [`APPEND`]. A slot is the place of a row's partition among
+/// Everything that a batch writes, as the arrays of [`APPENDS`]. A slot is the place of a row's partition among
 /// those asked, from 1.
 #[derive(Debug, Default)]
 pub(super) struct Rows<'a> {
@@ -277,14 +294,28 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
+    fn statement(&self) -> &'static str {
+        let has_rows = [
+            !self.accounts.id.is_empty(),
+            !self.streams.id.is_empty(),
+            !self.entries.id.is_empty(),
+            !self.keys.key.is_empty(),
+            !self.cleared.key.is_empty(),
+            !self.marks.key.is_empty(),
+        ];
+        let bits = has_rows.iter().rev().fold(0, |bits, has| bits << 1 | usize::from(*has));
+        &APPENDS[bits]
+    }
+
     /// Writes the rows of every partition that is still ours, and answers with the first position of each.
     pub(super) async fn write(
         self,
         connection: &mut PgConnection,
     ) -> Result<BTreeMap<PartitionId, Position>, sqlx::Error> {
-        let asked = self.asked;
+        let (statement, asked) = (self.statement(), self.asked);
         let numbers: Vec<_> = asked.iter().map(|id| id.number().cast_signed()).collect();
-        let query = sqlx::query(APPEND).bind(numbers).bind(self.epochs).bind(self.counts);
+        let query =
+            sqlx::query(AssertSqlSafe(statement)).bind(numbers).bind(self.epochs).bind(self.counts);
         let query = query.bind(self.accounts.slot).bind(self.accounts.id).bind(self.accounts.name);
         let query = query.bind(self.streams.slot).bind(self.streams.id);
         let query = query.bind(self.streams.account).bind(self.streams.name);

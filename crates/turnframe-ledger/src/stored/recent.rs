@@ -1,4 +1,4 @@
-//! The entries that were committed last, kept so that a read of what was just written need not ask the database.
+//! The entries and keys that were committed last, kept so that a read of what was just written need not ask the database.
 //!
 //! A turn reads the events that it committed back before it claims them. What is kept here is what that read finds:
 //! it comes in after the commit and in no other way. A page is served from here only where all of it is here, so
@@ -11,13 +11,15 @@ use std::sync::{Mutex, PoisonError};
 use turnframe_core::id::AccountId;
 
 use crate::admission::{Placed, Plan};
+use crate::append::{KeyName, KeyRecord};
 use crate::entry::Entry;
 use crate::stream::{PartitionId, PartitionSet, StreamName, Version};
 
-/// The most entries that are kept, over all streams.
+/// The most entries that are kept, over all streams, and the most keys.
 pub(crate) const RECENT_MAX: usize = 8_192;
 
 type Key = (AccountId, StreamName);
+type OwnedKey = (AccountId, KeyName);
 
 #[derive(Debug, Default)]
 pub(crate) struct Recent(Mutex<Kept>);
@@ -27,6 +29,9 @@ struct Kept {
     streams: HashMap<Key, VecDeque<Entry>>,
     /// Whose entry is the oldest, and so on.
     order: VecDeque<Key>,
+    keys: HashMap<OwnedKey, KeyRecord>,
+    /// Which key is the oldest, and so on.
+    keys_order: VecDeque<OwnedKey>,
 }
 
 impl Recent {
@@ -35,6 +40,8 @@ impl Recent {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for placed in plan.placed() {
             entries(placed).for_each(|entry| kept.keep(entry));
+            let account = &placed.append.account;
+            placed.keys().for_each(|(key, record)| kept.keep_key(account, key, record));
         }
     }
 
@@ -44,6 +51,14 @@ impl Recent {
         let stays = |(account, _): &Key| !partitions.contains(PartitionId::of(account));
         kept.streams.retain(|key, _| stays(key));
         kept.order.retain(stays);
+        kept.keys.retain(|(account, _), _| !partitions.contains(PartitionId::of(account)));
+        kept.keys_order.retain(|(account, _)| !partitions.contains(PartitionId::of(account)));
+    }
+
+    /// What a key stands for, where it was claimed of late. A key that is not here may be in the database.
+    pub(crate) fn find_key(&self, account: &AccountId, key: &KeyName) -> Option<KeyRecord> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.keys.get(&(account.clone(), key.clone())).cloned()
     }
 
     /// A page of a stream, where all of it is kept.
@@ -75,6 +90,17 @@ impl Kept {
         self.order.push_back(key);
         if self.order.len() > RECENT_MAX {
             self.forget_oldest();
+        }
+    }
+
+    fn keep_key(&mut self, account: &AccountId, key: &KeyName, record: KeyRecord) {
+        let key = (account.clone(), key.clone());
+        self.keys_order.push_back(key.clone());
+        self.keys.insert(key, record);
+        if self.keys_order.len() > RECENT_MAX
+            && let Some(oldest) = self.keys_order.pop_front()
+        {
+            self.keys.remove(&oldest);
         }
     }
 
@@ -111,6 +137,9 @@ fn entries<'a>(placed: &'a Placed<'_>) -> impl Iterator<Item = Entry> + 'a {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use turnframe_core::canonical::Digest;
+
+    use crate::entry::EntryRef;
     use crate::ledger::EventLedger;
     use crate::memory::MemoryLedger;
     use crate::stream::Position;
@@ -168,6 +197,27 @@ mod tests {
         assert!(!read(4, 1) && !read(0, 1) && !read(0, 3));
         let kept = recent.0.lock().expect("a lock");
         assert_eq!((kept.order.len(), kept.streams.len()), (1, 1));
+    }
+
+    #[test]
+    fn keys_are_kept_by_account_and_the_oldest_go_first() {
+        let (recent, ids) = (Recent::default(), sources::ids(1));
+        let entry = |version| EntryRef {
+            stream: conversation("c"),
+            version: Version(version),
+            id: ids.entry(),
+        };
+        let name = |number| KeyName::new(format!("key-{number}")).expect("a key");
+        for number in 0..=RECENT_MAX as u64 {
+            let record = KeyRecord { entry: entry(number), digest: Digest::ZERO };
+            recent.0.lock().expect("a lock").keep_key(&account("a"), &name(number), record);
+        }
+        let find = |of: &str, number| recent.find_key(&account(of), &name(number));
+        assert!(find("a", 0).is_none(), "the oldest");
+        assert_eq!(find("a", 1).expect("kept").entry.version, Version(1));
+        assert!(find("b", 1).is_none(), "another account's key of that name");
+        recent.forget([PartitionId::of(&account("a"))].into_iter().collect());
+        assert!(find("a", 1).is_none() && recent.0.lock().expect("a lock").keys_order.is_empty());
     }
 
     #[tokio::test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures::future::try_join_all;
+use turnframe_core::context::ActorContext;
 use turnframe_core::id::{AccountId, CaseRef, CaseRevision, InteractionId};
 use turnframe_core::interaction::{
     Interaction, InteractionResponse, InteractionStatus, OptionMeaning,
@@ -25,17 +26,23 @@ pub(super) struct Gathered {
     pub(super) click: Option<Click>,
 }
 
+/// A click with its card.
+pub(super) struct Clicked {
+    response: InteractionResponse,
+    card: Interaction,
+}
+
 impl TurnEngine {
     /// The click with its card, wherever the card lives. A card that is not this conversation's is none.
     pub(super) async fn find_click(
         &self,
         context: &ConversationContext,
         turn: &UnfinishedTurn,
-    ) -> Result<Option<Click>, TurnError> {
+    ) -> Result<Option<Clicked>, TurnError> {
         let Some(record) = &turn.accepted.click else { return Ok(None) };
         let account = &turn.accepted.actor.account;
         let ledger = self.ledger.as_ref();
-        let Some((card, status)) = find_card(ledger, account, record.interaction).await? else {
+        let Some(card) = find_card(ledger, account, record.interaction).await? else {
             return Ok(None);
         };
         if card.conversation != context.conversation {
@@ -47,7 +54,7 @@ impl TurnEngine {
             expected_revision: record.expected_revision,
             value: record.value.as_ref().and_then(|value| value.value()).cloned(),
         };
-        Ok(Some(Click { response, card, status }))
+        Ok(Some(Clicked { response, card }))
     }
 
     /// Asks the directory for every case this turn can address, opens and projects what it admits, and mints
@@ -56,7 +63,7 @@ impl TurnEngine {
         &self,
         context: &ConversationContext,
         turn: &UnfinishedTurn,
-        click: Option<&Click>,
+        click: Option<Clicked>,
         cases: &dyn Cases,
     ) -> Result<Gathered, TurnError> {
         let actor = &turn.accepted.actor;
@@ -79,7 +86,7 @@ impl TurnEngine {
                 }
             }
         };
-        let others = beside(&admitted, context, click);
+        let others = beside(&admitted, context, click.as_ref());
         let mut found: Vec<_> =
             try_join_all(admitted.into_iter().map(opened)).await?.into_iter().flatten().collect();
         for (case, open) in
@@ -89,11 +96,41 @@ impl TurnEngine {
                 found.push((case, open));
             }
         }
-        let mut gathered = self.project(context, turn, click, found);
+        let mut gathered = self.project(turn, found);
         if is_cut {
             gathered.targets.cut();
         }
+        let reachable = |click: &Clicked| match &click.card.case {
+            Some(case) => gathered.cases.contains_key(case),
+            None => true,
+        };
+        if let Some(Clicked { response, card }) = click.filter(reachable) {
+            let status = self.status_of(&card, actor, &gathered, context).await?;
+            gathered.click = Some(Click { response, card, status });
+        }
         Ok(gathered)
+    }
+
+    /// Where a card stands, its case having been read: the ledger is asked about a card that is not open only.
+    async fn status_of(
+        &self,
+        card: &Interaction,
+        actor: &ActorContext,
+        gathered: &Gathered,
+        context: &ConversationContext,
+    ) -> Result<InteractionStatus, TurnError> {
+        let is_open = match &card.case {
+            Some(case) => gathered
+                .cases
+                .get(case)
+                .is_some_and(|case| case.cards.iter().any(|open| open.id == card.id)),
+            None => context.choices.iter().any(|open| open.id == card.id),
+        };
+        if is_open {
+            return Ok(InteractionStatus::Active);
+        }
+        let closed = find_closed(self.ledger.as_ref(), &actor.account, card.id).await?;
+        Ok(closed.map_or(InteractionStatus::Invalidated, |closed| closed.status))
     }
 
     /// A case outside the candidates: the directory is asked, but for one that does not exist yet and whose
@@ -113,13 +150,7 @@ impl TurnEngine {
         Ok(self.directory.authorize_case(actor, conversation, case).await?)
     }
 
-    fn project(
-        &self,
-        context: &ConversationContext,
-        turn: &UnfinishedTurn,
-        click: Option<&Click>,
-        found: Vec<(CaseRef, OpenCase)>,
-    ) -> Gathered {
+    fn project(&self, turn: &UnfinishedTurn, found: Vec<(CaseRef, OpenCase)>) -> Gathered {
         let actor = &turn.accepted.actor;
         let mut targets = TargetTable::new(actor.account.clone());
         let (mut cases, mut tokens) = (BTreeMap::new(), Vec::new());
@@ -141,12 +172,7 @@ impl TurnEngine {
             let (revision, state, cards) = (open.revision, open.state, open.cards);
             cases.insert(case, CaseInTurn { revision, state, projection, cards });
         }
-        let reachable = |click: &&Click| match &click.card.case {
-            Some(case) => cases.contains_key(case),
-            None => true,
-        };
-        let click = click.filter(reachable).cloned().map(|click| now(click, &cases, context));
-        Gathered { click, cases, targets, tokens }
+        Gathered { click: None, cases, targets, tokens }
     }
 }
 
@@ -154,7 +180,7 @@ impl TurnEngine {
 fn beside(
     candidates: &[CaseRef],
     context: &ConversationContext,
-    click: Option<&Click>,
+    click: Option<&Clicked>,
 ) -> Vec<CaseRef> {
     let offered = |card: &Interaction| {
         let chosen = card.payload.options.iter().filter_map(|option| match &option.meaning {
@@ -172,28 +198,7 @@ fn beside(
     cases
 }
 
-/// Where the clicked card stands now that its case was read.
-fn now(
-    click: Click,
-    cases: &BTreeMap<CaseRef, CaseInTurn>,
-    context: &ConversationContext,
-) -> Click {
-    let open = match &click.card.case {
-        Some(case) => cases
-            .get(case)
-            .is_some_and(|case| case.cards.iter().any(|card| card.id == click.card.id)),
-        None => context.choices.iter().any(|card| card.id == click.card.id),
-    };
-    let status = match (open, click.status) {
-        (true, _) => InteractionStatus::Active,
-        // It was closed between the look-up and the reading of the case.
-        (false, InteractionStatus::Active) => InteractionStatus::Invalidated,
-        (false, status) => status,
-    };
-    Click { status, ..click }
-}
-
-/// A card of an account and where it stands, found by its key.
+/// A card of an account, found by its key.
 ///
 /// # Errors
 /// [`TurnError`] when the ledger cannot be read.
@@ -201,7 +206,7 @@ pub async fn find_card(
     ledger: &dyn EventLedger,
     account: &AccountId,
     card: InteractionId,
-) -> Result<Option<(Interaction, InteractionStatus)>, TurnError> {
+) -> Result<Option<Interaction>, TurnError> {
     let Some(entry) = find_entry(ledger, account, &key::card(card)?).await? else {
         return Ok(None);
     };
@@ -210,9 +215,7 @@ pub async fn find_card(
         return Ok(None);
     }
     let CardOpened { card, .. } = entry.body.open().map_err(shape)?;
-    let closed = find_closed(ledger, account, card.id).await?;
-    let status = closed.map_or(InteractionStatus::Active, |closed| closed.status);
-    Ok(Some((card, status)))
+    Ok(Some(card))
 }
 
 /// How a card of an account ended, if it did.

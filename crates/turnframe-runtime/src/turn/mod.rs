@@ -297,7 +297,7 @@ impl TurnEngine {
     ) -> Result<TurnReduced, TurnError> {
         let actor = &turn.accepted.actor;
         let click = self.find_click(context, turn).await?;
-        let gathered = self.gather(context, turn, click.as_ref(), cases).await?;
+        let gathered = self.gather(context, turn, click, cases).await?;
         let nothing = Understanding::default();
         let reading = match message {
             None => Reading::ClickAlone,
