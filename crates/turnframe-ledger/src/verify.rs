@@ -134,12 +134,15 @@ pub async fn verify(
             if let Err(error) = walk(ledger, partition, &mut report, tell).await {
                 report.add(Fault::Unreadable(error));
             }
-            report
+            (partition, report)
         }
     });
-    // One partition is read while another one is checked.
-    let reports = stream::iter(walks).buffered(WALKS_AT_ONCE);
-    reports.fold(VerifyReport::default(), async |whole, part| whole.with(part)).await
+    // One partition is read while another one is checked, and none waits for a longer one before it.
+    let mut reports: Vec<_> =
+        stream::iter(walks).buffer_unordered(WALKS_AT_ONCE).collect().await;
+    reports.sort_by_key(|(partition, _)| *partition);
+    let reports = reports.into_iter().map(|(_, report)| report);
+    reports.fold(VerifyReport::default(), VerifyReport::with)
 }
 
 async fn walk(
