@@ -138,8 +138,7 @@ pub async fn verify(
         }
     });
     // One partition is read while another one is checked, and none waits for a longer one before it.
-    let mut reports: Vec<_> =
-        stream::iter(walks).buffer_unordered(WALKS_AT_ONCE).collect().await;
+    let mut reports: Vec<_> = stream::iter(walks).buffer_unordered(WALKS_AT_ONCE).collect().await;
     reports.sort_by_key(|(partition, _)| *partition);
     let reports = reports.into_iter().map(|(_, report)| report);
     reports.fold(VerifyReport::default(), VerifyReport::with)
