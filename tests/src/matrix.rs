@@ -1,5 +1,8 @@
 //! The crash matrix: a scenario once without faults, and once more for each boundary and each side of it.
 //!
+//! Boundaries are appends and sends. Dying after a remote's answer and before its conclusion is dying before the append
+//! of the conclusion.
+//!
 //! At every crash the process state is thrown away with its runtime, a new process starts on the same ledger, and
 //! the client posts its turn again under the same id. At the end stands what stands without the crash.
 
@@ -8,7 +11,7 @@ use std::collections::BTreeMap;
 use tokio::runtime::{Builder, Runtime};
 use turnframe_actors::TurnInput;
 use turnframe_core::interaction::InteractionView;
-use turnframe_test::fault::{Coverage, CrashPoint, CrashSwitch, FaultPlan};
+use turnframe_test::fault::{Boundary, Coverage, CrashPoint, CrashSwitch, FaultPlan};
 
 use crate::world::{Process, World, clicked, said};
 
@@ -37,25 +40,43 @@ pub struct End {
     pub left_an_attempt: bool,
 }
 
-/// Runs a scenario clean, and then once per crash point.
+/// What a boundary lies between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Touches {
+    /// The process and its ledger.
+    Ledger,
+    /// The process and a remote.
+    Remote,
+}
+
+/// Runs a scenario clean, and then once per crash point. Says how many sends the clean run came by.
 ///
 /// # Panics
 /// When a run ends otherwise than the clean one, a key was acted on twice, or a boundary was never struck.
-pub fn play(make: impl Fn() -> World, steps: &[Step], compare: impl Fn(&CrashPoint, &End, &End)) {
+pub fn play(
+    make: impl Fn() -> World,
+    steps: &[Step],
+    compare: impl Fn(&CrashPoint, &End, &End),
+) -> usize {
     let world = make();
     let clean = Run::new(&world, steps).run_to_the_end(None);
     world.leave();
-    let mut coverage = Coverage::of(&clean.boundaries);
-    assert!(coverage.points().len() > 2 * steps.len(), "a scenario has boundaries");
-    for point in coverage.points().to_vec() {
-        let world = make();
-        let crashed = Run::new(&world, steps).run_to_the_end(Some(&point));
-        assert!(world.airline.repeated().is_empty(), "{point}: an effect happened twice");
-        coverage.note(crashed.struck.clone());
-        compare(&point, &clean.end, &crashed.end);
-        world.leave();
+    assert!(clean.appends.len() > steps.len(), "a scenario has boundaries");
+    for (touches, boundaries) in
+        [(Touches::Ledger, &clean.appends), (Touches::Remote, &clean.sends)]
+    {
+        let mut coverage = Coverage::of(boundaries);
+        for point in coverage.points().to_vec() {
+            let world = make();
+            let crashed = Run::new(&world, steps).run_to_the_end(Some((touches, &point)));
+            assert!(world.airline.repeated().is_empty(), "{point}: an effect happened twice");
+            coverage.note(crashed.struck.clone());
+            compare(&point, &clean.end, &crashed.end);
+            world.leave();
+        }
+        assert!(coverage.unhit().is_empty(), "never struck: {:?}", coverage.unhit());
     }
-    assert!(coverage.unhit().is_empty(), "never struck: {:?}", coverage.unhit());
+    clean.sends.len()
 }
 
 /// The end is the same, whatever died in between.
@@ -82,7 +103,8 @@ fn first_difference(clean: &str, crashed: &str) -> Option<String> {
 
 struct Finished {
     end: End,
-    boundaries: Vec<turnframe_test::fault::Boundary>,
+    appends: Vec<Boundary>,
+    sends: Vec<Boundary>,
     struck: Option<CrashPoint>,
 }
 
@@ -100,11 +122,11 @@ impl<'a> Run<'a> {
         Self { world, steps, done: 0, posted: BTreeMap::new(), cards: BTreeMap::new() }
     }
 
-    fn run_to_the_end(mut self, point: Option<&CrashPoint>) -> Finished {
+    fn run_to_the_end(mut self, point: Option<(Touches, &CrashPoint)>) -> Finished {
         let mut struck = None;
-        if let Some(point) = point {
+        if let Some((touches, point)) = point {
             let runtime = runtime();
-            let finished = runtime.block_on(self.until_the_crash(point));
+            let finished = runtime.block_on(self.until_the_crash(touches, point));
             runtime.shutdown_background();
             match finished {
                 Some(crashed_at) => struck = Some(crashed_at),
@@ -112,27 +134,34 @@ impl<'a> Run<'a> {
             }
         }
         let runtime = runtime();
-        let (end, boundaries) = runtime.block_on(async {
+        let (end, appends, sends) = runtime.block_on(async {
             let left_an_attempt = self.world.has_attempt_on_its_way().await;
             let process = self.world.start().await;
             self.steps(&process).await;
             let performed =
                 self.world.airline.book().values().map(|it| it.performed as usize).sum();
             let end = End { state: process.end_state().await, performed, left_an_attempt };
-            let boundaries = process.faults.enumerated();
+            let (appends, sends) = (process.faults.enumerated(), process.remote.enumerated());
             process.system.shutdown().await;
-            (end, boundaries)
+            (end, appends, sends)
         });
-        Finished { end, boundaries, struck }
+        Finished { end, appends, sends, struck }
     }
 
-    async fn until_the_crash(&mut self, point: &CrashPoint) -> Option<CrashPoint> {
+    async fn until_the_crash(
+        &mut self,
+        touches: Touches,
+        point: &CrashPoint,
+    ) -> Option<CrashPoint> {
         let switch = CrashSwitch::new();
-        let started = self.world.start_with(point.plan(), FaultPlan::none(), switch.clone());
-        let process = started.await;
+        let (appends, sends) = match touches {
+            Touches::Ledger => (point.plan(), FaultPlan::none()),
+            Touches::Remote => (FaultPlan::none(), point.plan()),
+        };
+        let process = self.world.start_with(appends, sends, switch.clone()).await;
         tokio::select! {
             biased;
-            () = switch.crashed() => process.faults.crashed_at(),
+            () = switch.crashed() => process.faults.crashed_at().or(process.remote.crashed_at()),
             () = self.steps(&process) => None,
         }
     }

@@ -1,4 +1,4 @@
-//! Every append boundary of the demo's turns, both sides of each, on memory, SQLite and PostgreSQL.
+//! Every append and every send of the demo's turns, both sides of each, on memory, SQLite and PostgreSQL.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use turnframe_tests::world::{Backend, World};
 
 fn everywhere(steps: &[Step]) {
     for backend in Backend::ALL {
-        play(|| World::desk(backend), steps, same);
+        assert_eq!(play(|| World::desk(backend), steps, same), 0, "nothing is sent");
     }
 }
 
@@ -70,7 +70,7 @@ fn a_click_submits_once_and_the_same_click_again_changes_nothing() {
         }
     };
     for backend in Backend::ALL {
-        play(|| World::desk(backend), &steps, compare);
+        assert_eq!(play(|| World::desk(backend), &steps, compare), 1, "one send");
     }
 }
 
@@ -95,6 +95,6 @@ fn an_answer_that_is_lost_on_the_way_is_unknown_until_the_look_up() {
         assert!(crashed.state.contains("\"status\": \"submitted\""), "after a crash {point}");
     };
     for backend in Backend::ALL {
-        play(make(backend), &steps, compare);
+        assert_eq!(play(make(backend), &steps, compare), 1, "one send, and look-ups");
     }
 }
