@@ -1,6 +1,38 @@
 //! Why a request to the system was not served. Each has a stable code; none says anything about records of
 //! another account.
 
+use turnframe_runtime::port::CallbackRefusal;
+
+/// Why a callback was not recorded. Nothing was written, but where it says otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallbackError {
+    /// No destination of that name calls back, or no attempt at that effect was sent to it.
+    #[error("there is no such destination or effect")]
+    NotFound,
+    /// It was not verified, or cannot be read.
+    #[error(transparent)]
+    Refused(#[from] CallbackRefusal),
+    /// Its id was used before for other content.
+    #[error("this callback's id was used before with other content")]
+    Reused,
+    /// Another process takes work for the effect's account.
+    #[error("another process takes work for this account")]
+    NotHere,
+    /// The ledger is away. Whether it was recorded is on the ledger: delivered again, it is recorded once.
+    #[error("the system is unavailable: {reason}")]
+    Unavailable {
+        /// What went wrong, for an operator.
+        reason: String,
+    },
+}
+
+impl CallbackError {
+    pub(crate) fn unavailable(reason: impl std::fmt::Display) -> Self {
+        Self::Unavailable { reason: reason.to_string() }
+    }
+}
+
 /// Why a turn, or a request about a conversation, was not served.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

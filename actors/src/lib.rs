@@ -4,6 +4,7 @@
 //! news, by the relay. No actor here decides anything: decisions are functions of `turnframe-runtime` and
 //! `turnframe-core`.
 
+mod callback;
 mod case;
 mod conversation;
 mod error;
@@ -20,6 +21,7 @@ mod system;
 mod tenure;
 mod writer;
 
-pub use error::PostError;
+pub use callback::Called;
+pub use error::{CallbackError, PostError};
 pub use limits::Limits;
 pub use system::{StartError, System, SystemParts, TurnInput};

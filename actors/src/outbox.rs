@@ -18,6 +18,7 @@ use turnframe_runtime::effect::{
 };
 use turnframe_runtime::fold::effect::{EffectFold, EffectStatus};
 use turnframe_runtime::port::{Delivery, Destination, DestinationProfile, Dispatched, Reconciled};
+use turnframe_runtime::record::ConclusionSource;
 
 use crate::shared::Shared;
 use crate::sweeper::Duty;
@@ -124,7 +125,8 @@ impl Work<'_> {
             "an attempt was left without a conclusion"
         );
         let (attempt, conclusion) = (fold.attempts, EffectConclusion::Unknown);
-        self.append(fold, &EffectRecord::Concluded { attempt, conclusion }).await
+        let source = ConclusionSource::Answer;
+        self.append(fold, &EffectRecord::Concluded { attempt, conclusion, source }).await
     }
 
     /// Records the attempt, sends it, records what came of it.
@@ -151,6 +153,7 @@ impl Work<'_> {
                 "nobody knows what became of an attempt"
             );
         }
+        // A callback may have come before the answer: it stands, and the next look finds nothing left to do.
         self.append(&fold, &record_of(attempt, dispatched)).await
     }
 

@@ -1,5 +1,6 @@
 //! The system: what a host starts, posts turns to, reads from and shuts down.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::stream::{self, StreamExt};
@@ -7,7 +8,9 @@ use ractor::Actor;
 use tokio::sync::{Semaphore, oneshot};
 use turnframe_core::block::AssistantTurn;
 use turnframe_core::context::ActorContext;
-use turnframe_core::id::{AccountId, CaseRef, CaseRevision, ConversationId, InteractionId, TurnId};
+use turnframe_core::id::{
+    AccountId, CaseRef, CaseRevision, ConversationId, DestinationKey, InteractionId, TurnId,
+};
 use turnframe_core::interaction::{
     Interaction, InteractionResponse, InteractionView, OptionMeaning,
 };
@@ -21,12 +24,15 @@ use turnframe_ledger::snapshot::SnapshotStore;
 use turnframe_ledger::{
     EventLedger, MarkKind, MarkQuery, Owner, PartitionId, PartitionSet, ReadError, StreamName,
 };
-use turnframe_runtime::port::{CaseDirectory, Destination, Interpreter, Narrator, OriginToken};
+use turnframe_runtime::port::{
+    CaseDirectory, Destination, Incoming, Interpreter, Narrator, OriginToken,
+};
 use turnframe_runtime::record::{ClickRecord, TurnAccepted};
 use turnframe_runtime::turn::{Cases, TurnEngine, TurnPorts, find_card};
 
+use crate::callback::{self, Called};
 use crate::conversation::{CaseRoutes, ConversationHolds, ConversationMessage, Posted};
-use crate::error::PostError;
+use crate::error::{CallbackError, PostError};
 use crate::limits::Limits;
 use crate::outbox::Outbox;
 use crate::registry::{Registry, SendError};
@@ -97,6 +103,7 @@ pub struct System {
 
 struct Inner {
     shared: Arc<Shared>,
+    destinations: BTreeMap<DestinationKey, Arc<dyn Destination>>,
     registries: Registries,
     root: Root,
     in_flight: Arc<Semaphore>,
@@ -135,6 +142,8 @@ impl System {
         let registries = registries(&shared, &root, &parts.ids);
         let served = shared.begin();
         let mut sweeping = Vec::new();
+        let by_key = |it: &Arc<dyn Destination>| (it.key(), it.clone());
+        let destinations = parts.destinations.iter().map(by_key).collect();
         for destination in parts.destinations {
             sweeping.push(sweeper::start(Outbox::new(destination), shared.clone(), &root));
         }
@@ -150,6 +159,7 @@ impl System {
             inner: Arc::new(Inner {
                 in_flight: Arc::new(Semaphore::new(shared.limits.turns_in_flight_max)),
                 shared,
+                destinations,
                 registries,
                 root,
                 sweeping,
@@ -233,6 +243,41 @@ impl System {
             }
         }
         Err(PostError::unavailable("the conversation is being restarted"))
+    }
+
+    /// Whose effect a callback is of, once it was verified: that account's owner records it.
+    ///
+    /// # Errors
+    /// [`CallbackError`]; nothing was written.
+    pub async fn account_of_callback(
+        &self,
+        destination: &DestinationKey,
+        incoming: &Incoming,
+    ) -> Result<AccountId, CallbackError> {
+        let destination = self.inner.destinations.get(destination);
+        let destination = destination.ok_or(CallbackError::NotFound)?;
+        let heard = callback::hear(&self.inner.shared, destination.as_ref(), incoming)?;
+        let found = self.inner.shared.ledger.account_of_effect(heard.statement.effect).await;
+        found.map_err(CallbackError::unavailable)?.ok_or(CallbackError::NotFound)
+    }
+
+    /// Records what a destination calls back to say of an account's effect, once however often it is delivered.
+    ///
+    /// # Errors
+    /// [`CallbackError`]; only [`CallbackError::Unavailable`] leaves open whether it was recorded.
+    pub async fn callback(
+        &self,
+        account: &AccountId,
+        destination: &DestinationKey,
+        incoming: &Incoming,
+    ) -> Result<Called, CallbackError> {
+        let shared = &self.inner.shared;
+        if !shared.serves(account) {
+            return Err(CallbackError::NotHere);
+        }
+        let known = self.inner.destinations.get(destination).ok_or(CallbackError::NotFound)?;
+        let heard = callback::hear(shared, known.as_ref(), incoming)?;
+        callback::record(shared, account, (destination, &known.profile()), &heard).await
     }
 
     /// Whether an account's partition is served here.

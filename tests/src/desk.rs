@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use turnframe_core::id::OperationRef;
+use turnframe_core::id::{EffectId, OperationRef};
+use turnframe_core::source::Timestamp;
 use turnframe_core::understanding::ProhibitionScope;
-use turnframe_runtime::port::{Destination, DestinationProfile};
+use turnframe_destinations::webhooks::Secrets;
+use turnframe_runtime::port::{Destination, DestinationProfile, Incoming};
 use turnframe_test::literal;
 use turnframe_test::script::{Behaviour, ScriptedDestination, ScriptedInterpreter, means, propose};
+use turnframe_travel::airline::{AirlineCallback, AirlineCallbacks, AirlineStatement, Standing};
 
 /// Opens a trip, adds an extra to it, and forbids what comes later.
 pub const OPEN: &str = "open a trip to Lisbon for Ada Ferri on 3 May, add a bag paid by the company, and don't rebook anything yet";
@@ -80,16 +83,52 @@ pub fn interpreter() -> ScriptedInterpreter {
         .on(HELLO, means(|brief| propose(brief).remark("hello there")))
 }
 
-/// An airline that takes everything.
+/// What the airline signs its callbacks with.
+pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+/// The secrets that the airline may sign with.
+#[must_use]
+pub fn secrets() -> Secrets {
+    Secrets::new([SECRET]).expect("a secret")
+}
+
+/// An airline that takes everything, and calls back when it is told to.
 #[must_use]
 pub fn airline() -> Arc<ScriptedDestination> {
-    Arc::new(ScriptedDestination::accepting("airline"))
+    let airline = ScriptedDestination::accepting("airline");
+    Arc::new(airline.calling_back(AirlineCallbacks { secrets: secrets() }))
+}
+
+/// What the airline calls back to say of an effect, signed at a time.
+#[must_use]
+pub fn callback(
+    id: &str,
+    at: Timestamp,
+    (effect, standing, sequence): (EffectId, Standing, u32),
+) -> Incoming {
+    let statement = AirlineStatement { standing, sequence };
+    let body = serde_json::to_vec(&AirlineCallback { key: effect, statement }).expect("JSON");
+    let signed = secrets().sign(id, at, &body);
+    signed.into_iter().fold(Incoming::new(body), |it, (name, value)| it.with(name, value))
+}
+
+/// The airline agreed.
+#[must_use]
+pub fn confirmed() -> Standing {
+    Standing::Confirmed { reference: "PNR-1".to_owned() }
+}
+
+/// The airline refused.
+#[must_use]
+pub fn refused() -> Standing {
+    Standing::Refused { code: "sold_out".to_owned() }
 }
 
 /// An airline that acts and whose answer is lost on the way.
 #[must_use]
 pub fn forgetful_airline() -> Arc<ScriptedDestination> {
     let airline = ScriptedDestination::new("airline", |_| Behaviour::LosesTheAnswer);
+    let airline = airline.calling_back(AirlineCallbacks { secrets: secrets() });
     Arc::new(airline.with_profile(DestinationProfile::default()))
 }
 

@@ -13,6 +13,8 @@ use turnframe_actors::TurnInput;
 use turnframe_core::interaction::InteractionView;
 use turnframe_test::fault::{Boundary, Coverage, CrashPoint, CrashSwitch, FaultPlan};
 
+use turnframe_travel::airline::Standing;
+
 use crate::world::{Process, World, clicked, said};
 
 /// What the user does next.
@@ -24,6 +26,8 @@ pub enum Step {
     Click(&'static str),
     /// Clicks this option of the card that an earlier step (by number, from 0) clicked.
     ClickAgain(usize, &'static str),
+    /// The airline calls back to say this of the first effect, as its statement of this number.
+    CallBack(fn() -> Standing, u32),
     /// Lets time pass, so that look-ups come due.
     Wait(std::time::Duration),
 }
@@ -179,6 +183,12 @@ impl<'a> Run<'a> {
     }
 
     async fn step(&mut self, process: &Process, index: usize) {
+        if let Step::CallBack(standing, sequence) = self.steps[index] {
+            let effect = process.effects().await[0];
+            let (id, says) = (format!("w{index}"), (effect, standing(), sequence));
+            process.call_back(&id, says).await.expect("heard");
+            return;
+        }
         if !self.posted.contains_key(&index) {
             let input = match self.steps[index] {
                 Step::Say(text) => said(text),
@@ -189,6 +199,7 @@ impl<'a> Run<'a> {
                 }
                 Step::ClickAgain(earlier, option) => clicked(&self.cards[&earlier], option),
                 Step::Wait(time) => return self.world.clock.advance(time),
+                Step::CallBack(..) => unreachable!("nothing is posted"),
             };
             self.posted.insert(index, input);
         }

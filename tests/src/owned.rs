@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use tokio::sync::watch;
-use turnframe_core::id::AccountId;
+use turnframe_core::id::{AccountId, EffectId};
 use turnframe_ledger::ledger::LedgerStatistics;
 use turnframe_ledger::{
     Append, AppendError, Appended, Entry, EntryKind, EventLedger, KeyName, KeyRecord, Mark,
@@ -93,6 +93,10 @@ impl EventLedger for Owned {
         key: &KeyName,
     ) -> Result<Option<KeyRecord>, ReadError> {
         self.ledger.find_key(account, key).await
+    }
+
+    async fn account_of_effect(&self, effect: EffectId) -> Result<Option<AccountId>, ReadError> {
+        self.ledger.account_of_effect(effect).await
     }
 
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {

@@ -3,19 +3,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use turnframe_actors::{PostError, System, TurnInput};
+use turnframe_actors::{CallbackError, Called, PostError, System, TurnInput};
 use turnframe_core::block::AssistantTurn;
 use turnframe_core::canonical::Digest;
 use turnframe_core::context::ActorContext;
-use turnframe_core::id::{CaseRef, ConversationId, TurnId};
+use turnframe_core::id::{CaseRef, ConversationId, DestinationKey, EffectId, TurnId};
 use turnframe_core::interaction::InteractionView;
 use turnframe_ledger::snapshot::SnapshotStore;
-use turnframe_ledger::{Entry, MarkKind, MarkQuery, PartitionId, Position, StreamName, Version};
+use turnframe_ledger::{
+    Entry, EntryKind, MarkKind, MarkQuery, PartitionId, Position, StreamName, Version,
+};
+use turnframe_runtime::port::Incoming;
 use turnframe_runtime::transcript::{TranscriptContent, page};
 use turnframe_test::fault::{FaultDestination, FaultLedger};
 use turnframe_test::literal;
 use turnframe_test::sources::ManualClock;
+use turnframe_travel::airline::Standing;
 
+use crate::desk;
 use crate::world::{clicked, has_attempt_on_its_way, said};
 
 /// A running system, and the user who talks to it.
@@ -82,6 +87,39 @@ impl Process {
         let answer = self.post(turn, clicked(card, option)).await.expect("answered");
         self.rest().await;
         answer
+    }
+
+    /// The effects of the account, in order.
+    pub async fn effects(&self) -> Vec<EffectId> {
+        let requested = self.entries().await.into_iter();
+        let requested = requested.filter(|entry| entry.kind == EntryKind::EffectRequested);
+        let effect = |entry: Entry| match entry.stream {
+            StreamName::Effect(effect) => Some(effect),
+            StreamName::Conversation(_) | StreamName::Case(_) => None,
+        };
+        requested.filter_map(effect).collect()
+    }
+
+    /// The airline calls back, signed now.
+    ///
+    /// # Errors
+    /// What the system refuses it with.
+    pub async fn call_back(
+        &self,
+        id: &str,
+        says: (EffectId, Standing, u32),
+    ) -> Result<Called, CallbackError> {
+        self.hear(&desk::callback(id, self.system.ids().now(), says)).await
+    }
+
+    /// A request comes that claims to be the airline's.
+    ///
+    /// # Errors
+    /// What the system refuses it with.
+    pub async fn hear(&self, incoming: &Incoming) -> Result<Called, CallbackError> {
+        let airline: DestinationKey = literal("airline");
+        let account = self.system.account_of_callback(&airline, incoming).await?;
+        self.system.callback(&account, &airline, incoming).await
     }
 
     /// The open cards.

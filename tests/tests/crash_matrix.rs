@@ -98,3 +98,26 @@ fn an_answer_that_is_lost_on_the_way_is_unknown_until_the_look_up() {
         assert_eq!(play(make(backend), &steps, compare), 1, "one send, and look-ups");
     }
 }
+
+#[test]
+fn what_the_airline_calls_back_to_say_is_heard_once_and_an_older_word_changes_nothing() {
+    let steps = [
+        Step::Say(OPEN),
+        Step::Say(REBOOK),
+        Step::Click("confirm"),
+        Step::CallBack(desk::confirmed, 3),
+        Step::CallBack(desk::refused, 2),
+    ];
+    let compare = |point: &CrashPoint, clean: &End, crashed: &End| {
+        if crashed.left_an_attempt {
+            assert!(crashed.state.contains("\"status\": \"unknown\""), "after a crash {point}");
+            assert!(crashed.state.contains("\"status\": \"accepted\""), "after a crash {point}");
+            assert!(!crashed.state.contains("\"status\": \"rejected\""), "after a crash {point}");
+        } else {
+            same(point, clean, crashed);
+        }
+    };
+    for backend in Backend::ALL {
+        assert_eq!(play(|| World::desk(backend), &steps, compare), 1, "one send");
+    }
+}

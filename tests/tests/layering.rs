@@ -9,14 +9,15 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, Package
 
 /// Who stands where. An arrow goes from a crate to one of a lower rank, and from nowhere else. A new crate has to be
 /// given its place.
-const RANKS: [(&str, u8); 12] = [
+const RANKS: [(&str, u8); 13] = [
     ("turnframe-core", 0),
     ("turnframe-ledger", 1),
     ("turnframe-provider", 1),
     ("turnframe-runtime", 2),
     ("turnframe-actors", 3),
+    ("turnframe-destinations", 3),
     ("turnframe-test", 3),
-    ("turnframe-travel", 3),
+    ("turnframe-travel", 4),
     ("turnframe-server", 4),
     ("turnframe", 5),
     ("turnframe-bench", 5),

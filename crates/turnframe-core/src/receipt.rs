@@ -118,9 +118,26 @@ pub enum EffectConclusion {
     Rejected {
         /// The receiver's stable code.
         code: String,
+        /// What else it said.
+        #[serde(default, skip_serializing_if = "Json::is_empty_object")]
+        details: Json,
     },
     /// It may have happened or not (I15).
     Unknown,
     /// Nothing could find out; an operator has to.
     ReconciliationRequired,
+}
+
+impl EffectConclusion {
+    /// A refusal that says no more than its code.
+    #[must_use]
+    pub fn rejected(code: impl Into<String>) -> Self {
+        Self::Rejected { code: code.into(), details: Json::default() }
+    }
+
+    /// Whether the receiver has spoken: it took it, or refused it.
+    #[must_use]
+    pub const fn is_verdict(&self) -> bool {
+        matches!(self, Self::Accepted { .. } | Self::Rejected { .. })
+    }
 }

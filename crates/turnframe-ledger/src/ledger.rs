@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use tokio::sync::watch;
-use turnframe_core::id::AccountId;
+use turnframe_core::id::{AccountId, EffectId};
 
 use crate::append::{Append, AppendError, Appended, KeyName, KeyRecord};
 use crate::entry::Entry;
@@ -56,7 +56,7 @@ pub struct LedgerStatistics {
 /// - what is acknowledged is durable; [`AppendError::OutcomeUnknown`] is the one answer that leaves open
 ///   whether something was written;
 /// - an append whose caller stops waiting is carried out or not, as a whole, like any other;
-/// - every read is scoped to an account or to a partition that the caller names; a record of another account
+/// - every read but one is scoped to an account or to a partition that the caller names; a record of another account
 ///   is read exactly like one that does not exist.
 #[async_trait]
 pub trait EventLedger: Send + Sync + 'static {
@@ -100,6 +100,10 @@ pub trait EventLedger: Send + Sync + 'static {
         account: &AccountId,
         key: &KeyName,
     ) -> Result<Option<KeyRecord>, ReadError>;
+
+    /// Whose an effect is, where it was requested: what an effect's receiver says of it names the effect alone. The one
+    /// read that is not scoped: ask only for somebody who has proved to be that receiver.
+    async fn account_of_effect(&self, effect: EffectId) -> Result<Option<AccountId>, ReadError>;
 
     /// A page of marks.
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError>;

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use turnframe_core::canonical::Digest;
-use turnframe_core::id::{AccountId, ConversationId};
+use turnframe_core::id::{AccountId, ConversationId, EffectId};
 use turnframe_core::personal::Sealed;
 use turnframe_core::source::IdSource;
 
@@ -134,6 +134,10 @@ impl EventLedger for Interposed {
         key: &KeyName,
     ) -> Result<Option<KeyRecord>, ReadError> {
         self.ledger.find_key(account, key).await
+    }
+
+    async fn account_of_effect(&self, effect: EffectId) -> Result<Option<AccountId>, ReadError> {
+        self.ledger.account_of_effect(effect).await
     }
 
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {

@@ -5,21 +5,23 @@
 //! nobody can find out is parked for an operator. Killed after an attempt was recorded and before it was
 //! concluded, the next start concludes it as unknown (I15).
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use turnframe_core::canonical::Json;
+use turnframe_core::canonical::{Digest, Json};
 use turnframe_core::id::{AccountId, DestinationKey, EffectId};
 use turnframe_core::personal::SealError;
 use turnframe_core::receipt::EffectConclusion;
 use turnframe_core::source::{IdSource, Timestamp};
-use turnframe_ledger::{Append, EntryKind, MarkChange, MarkKind, NewEntry, StreamName};
+use turnframe_ledger::append::NotAKey;
+use turnframe_ledger::{Append, EntryKind, Key, MarkChange, MarkKind, NewEntry, StreamName};
 
 use crate::entry::EntryBuilder;
 use crate::fold::effect::{EffectFold, EffectStatus};
-use crate::port::{DestinationProfile, Dispatched, Reconciled, Resending};
+use crate::key;
+use crate::port::{DestinationProfile, Dispatched, Reconciled, Resending, Statement};
 use crate::record::{
-    DeferReason, EffectConcluded, EffectDeferred, EffectDispatched, EffectParked, FactKey,
+    ConclusionSource, DeferReason, EffectConcluded, EffectDeferred, EffectDispatched, EffectParked,
+    FactKey,
 };
 
 /// How long after an attempt's timeout a receiver may still be working on it. Until then "not found" means
@@ -124,6 +126,8 @@ pub enum EffectRecord {
         attempt: u32,
         /// What became of it.
         conclusion: EffectConclusion,
+        /// Who says so.
+        source: ConclusionSource,
     },
     /// An operator has to decide.
     Parked {
@@ -149,13 +153,13 @@ pub fn record_of(attempt: u32, dispatched: Dispatched) -> EffectRecord {
         Dispatched::Accepted { reference, details } => {
             EffectConclusion::Accepted { reference, details }
         }
-        Dispatched::Rejected { code } => EffectConclusion::Rejected { code },
+        Dispatched::Rejected { code, details } => EffectConclusion::Rejected { code, details },
         Dispatched::NotSent { .. } => {
             return EffectRecord::Deferred { attempt, reason: DeferReason::NotSent };
         }
         Dispatched::Unknown { .. } => EffectConclusion::Unknown,
     };
-    EffectRecord::Concluded { attempt, conclusion }
+    EffectRecord::Concluded { attempt, conclusion, source: ConclusionSource::Answer }
 }
 
 /// What a look-up's answer comes to. "Not found" counts only once the receiver cannot be working on the
@@ -172,10 +176,9 @@ pub fn record_of_lookup(
     let still_unknown = EffectRecord::Deferred { attempt, reason: DeferReason::StillUnknown };
     match found {
         Reconciled::Found(dispatched) => match record_of(attempt, dispatched) {
-            concluded @ EffectRecord::Concluded {
-                conclusion: EffectConclusion::Accepted { .. } | EffectConclusion::Rejected { .. },
-                ..
-            } => concluded,
+            EffectRecord::Concluded { conclusion, .. } if conclusion.is_verdict() => {
+                EffectRecord::Concluded { attempt, conclusion, source: ConclusionSource::LookUp }
+            }
             EffectRecord::Concluded { .. }
             | EffectRecord::Dispatched { .. }
             | EffectRecord::Deferred { .. }
@@ -242,8 +245,8 @@ pub fn append_of(
             };
             (entry, retry(tries), false)
         }
-        EffectRecord::Concluded { attempt, conclusion } => {
-            let entry = concluded(&builder, &stream, *attempt, conclusion)?;
+        EffectRecord::Concluded { attempt, conclusion, source } => {
+            let entry = concluded(&builder, &stream, *attempt, conclusion, source)?;
             let due = match conclusion {
                 EffectConclusion::Unknown => retry(0),
                 EffectConclusion::Accepted { .. }
@@ -271,6 +274,71 @@ pub fn append_of(
     Ok(Append { account: account.clone(), expected, entries: vec![entry], keys: Vec::new(), marks })
 }
 
+/// A callback that was verified and read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heard {
+    /// What its destination calls it.
+    pub id: String,
+    /// Its body's.
+    pub digest: Digest,
+    /// What it says.
+    pub statement: Statement,
+}
+
+/// Why what a destination called back to say cannot be recorded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnheardError {
+    /// It says neither that the destination took the effect nor that it refused it.
+    #[error("the callback says nothing that an effect can come to")]
+    NoVerdict,
+    /// No attempt at the effect was made at this destination.
+    #[error("the callback is of an effect that was not sent there")]
+    NotSentThere,
+    /// A key cannot be made.
+    #[error(transparent)]
+    Key(#[from] NotAKey),
+    /// It cannot be stored.
+    #[error(transparent)]
+    Seal(#[from] SealError),
+}
+
+/// Builds the append of what a destination called back to say: whatever is known already, for the case to judge. It is
+/// recorded once, by the callback's id and by the statement's own name.
+///
+/// # Errors
+/// [`UnheardError`]; then nothing is to be written.
+pub fn append_of_callback(
+    account: &AccountId,
+    fold: &EffectFold,
+    profile: &DestinationProfile,
+    (destination, heard): (&DestinationKey, &Heard),
+    ids: &IdSource,
+) -> Result<Append, UnheardError> {
+    let Heard { id, digest, statement } = heard;
+    if fold.requested.destination != *destination || fold.attempts == 0 {
+        return Err(UnheardError::NotSentThere);
+    }
+    let EffectRecord::Concluded { attempt, conclusion, .. } =
+        record_of(fold.attempts, statement.says.clone())
+    else {
+        return Err(UnheardError::NoVerdict);
+    };
+    if !conclusion.is_verdict() {
+        return Err(UnheardError::NoVerdict);
+    }
+    let source = ConclusionSource::Callback { id: id.clone() };
+    let record = EffectRecord::Concluded { attempt, conclusion, source };
+    let mut append = append_of(account, statement.effect, fold, profile, &record, ids)?;
+    let names = [
+        Some(key::callback(destination, id)?),
+        statement.key.as_ref().map(|name| key::statement(destination, name)).transpose()?,
+    ];
+    let claim = |name| Key { name, digest: *digest, entry: 0 };
+    append.keys.extend(names.into_iter().flatten().map(claim));
+    Ok(append)
+}
+
 /// The entry of a conclusion. What a remote said is stored as it said it. Where it cannot be stored (NUL, a key that
 /// is reserved, too much of it), its essence is: an effect is not left open because of how its answer is written.
 fn concluded(
@@ -278,38 +346,38 @@ fn concluded(
     stream: &StreamName,
     attempt: u32,
     conclusion: &EffectConclusion,
+    source: &ConclusionSource,
 ) -> Result<NewEntry, SealError> {
     let build = |conclusion| {
-        let payload = EffectConcluded { attempt, conclusion };
+        let payload = EffectConcluded { attempt, conclusion, source: source.clone() };
         builder.build(stream, EntryKind::EffectConcluded, &payload)
     };
     let said = match conclusion {
         EffectConclusion::Accepted { reference, details } => {
             reference.len() + details.as_str().len()
         }
-        EffectConclusion::Rejected { code } => code.len(),
+        EffectConclusion::Rejected { code, details } => code.len() + details.as_str().len(),
         EffectConclusion::Unknown | EffectConclusion::ReconciliationRequired => 0,
     };
     match build(conclusion.clone()) {
         Ok(entry) if said <= STATEMENT_MAX_BYTES => Ok(entry),
-        Ok(_) | Err(_) => build(essence(conclusion)?),
+        Ok(_) | Err(_) => build(essence(conclusion)),
     }
 }
 
 /// Whether the remote took it, and what it calls that, in characters that every store keeps.
-fn essence(conclusion: &EffectConclusion) -> Result<EffectConclusion, SealError> {
+fn essence(conclusion: &EffectConclusion) -> EffectConclusion {
     let plain = |text: &str| {
         text.chars().filter(|it| !it.is_control()).take(REFERENCE_MAX_CHARS).collect::<String>()
     };
-    Ok(match conclusion {
+    match conclusion {
         EffectConclusion::Accepted { reference, .. } => {
-            let details = Json::of(&BTreeMap::<String, String>::new())?;
-            EffectConclusion::Accepted { reference: plain(reference), details }
+            EffectConclusion::Accepted { reference: plain(reference), details: Json::default() }
         }
-        EffectConclusion::Rejected { code } => EffectConclusion::Rejected { code: plain(code) },
+        EffectConclusion::Rejected { code, .. } => EffectConclusion::rejected(plain(code)),
         EffectConclusion::Unknown => EffectConclusion::Unknown,
         EffectConclusion::ReconciliationRequired => EffectConclusion::ReconciliationRequired,
-    })
+    }
 }
 
 #[cfg(test)]
@@ -332,8 +400,8 @@ mod tests {
     #[test]
     fn i15_only_what_provably_was_not_sent_is_deferred_as_such() {
         let unknown = Dispatched::Unknown { reason: "timeout".to_owned() };
-        let concluded =
-            EffectRecord::Concluded { attempt: 1, conclusion: EffectConclusion::Unknown };
+        let (conclusion, source) = (EffectConclusion::Unknown, ConclusionSource::Answer);
+        let concluded = EffectRecord::Concluded { attempt: 1, conclusion, source };
         assert_eq!(record_of(1, unknown), concluded);
         let not_sent = Dispatched::NotSent { reason: "refused".to_owned() };
         let deferred = EffectRecord::Deferred { attempt: 1, reason: DeferReason::NotSent };

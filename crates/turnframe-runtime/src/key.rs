@@ -1,7 +1,9 @@
 //! Derived idempotency keys (I14): the same thing has the same key whoever asks for it, and whenever.
 
 use turnframe_core::canonical::Digest;
-use turnframe_core::id::{CaseRef, ConversationId, EntryId, InteractionId, OptionId, TurnId};
+use turnframe_core::id::{
+    CaseRef, ConversationId, DestinationKey, EntryId, InteractionId, OptionId, TurnId,
+};
 use turnframe_core::plan::{ActId, Action, PlannedAct};
 use turnframe_ledger::append::NotAKey;
 use turnframe_ledger::{Key, KeyName};
@@ -60,6 +62,26 @@ pub fn act(conversation: &ConversationId, turn: &TurnId, act: ActId) -> Result<K
 /// As [`conversation`].
 pub fn relay(fact: EntryId) -> Result<KeyName, NotAKey> {
     KeyName::new(format!("relay/{fact}"))
+}
+
+/// A callback, by the id that its destination gave it.
+///
+/// # Errors
+/// As [`conversation`].
+pub fn callback(destination: &DestinationKey, id: &str) -> Result<KeyName, NotAKey> {
+    KeyName::new(format!(
+        "callback/{destination}/{}",
+        Digest::of("tf.callback.1", &[id.as_bytes()])
+    ))
+}
+
+/// A statement of a destination, by the name that it gave it.
+///
+/// # Errors
+/// As [`conversation`].
+pub fn statement(destination: &DestinationKey, name: &str) -> Result<KeyName, NotAKey> {
+    let name = Digest::of("tf.statement.1", &[name.as_bytes()]);
+    KeyName::new(format!("statement/{destination}/{name}"))
 }
 
 /// The key of a step: the click's where a click authorised it, the act's otherwise.

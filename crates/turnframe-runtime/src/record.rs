@@ -208,6 +208,31 @@ pub struct EffectConcluded {
     pub attempt: u32,
     /// What became of it.
     pub conclusion: EffectConclusion,
+    /// Who says so.
+    #[serde(default, skip_serializing_if = "ConclusionSource::is_answer")]
+    pub source: ConclusionSource,
+}
+
+/// Who says what became of an attempt.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConclusionSource {
+    /// The receiver, in its answer; or nobody, where no answer came.
+    #[default]
+    Answer,
+    /// The receiver, when it was asked.
+    LookUp,
+    /// The receiver, when it called back.
+    Callback {
+        /// What it calls the message.
+        id: String,
+    },
+}
+
+impl ConclusionSource {
+    const fn is_answer(&self) -> bool {
+        matches!(self, Self::Answer)
+    }
 }
 
 /// `effect.parked`

@@ -24,7 +24,7 @@ use turnframe_runtime::effect::{
 use turnframe_runtime::entry::EntryBuilder;
 use turnframe_runtime::fold::effect::{EffectFold, EffectStatus};
 use turnframe_runtime::port::{DestinationProfile, Dispatched, Reconciled, Resending};
-use turnframe_runtime::record::{DeferReason, EffectRequested};
+use turnframe_runtime::record::{ConclusionSource, DeferReason, EffectRequested};
 use turnframe_test::literal;
 use turnframe_test::sources::{ManualClock, START, ids_on};
 
@@ -78,9 +78,13 @@ fn i15_an_attempt_that_was_not_sent_says_nothing_about_an_unknown_one_before_it(
 
 #[test]
 fn i15_an_answer_is_recorded_as_what_it_says() {
-    let concluded = |conclusion| EffectRecord::Concluded { attempt: 2, conclusion };
+    let concluded = |conclusion| EffectRecord::Concluded {
+        attempt: 2,
+        conclusion,
+        source: ConclusionSource::Answer,
+    };
     let accepted = EffectConclusion::Accepted { reference: "R".to_owned(), details: details() };
-    let rejected = EffectConclusion::Rejected { code: "full".to_owned() };
+    let rejected = EffectConclusion::rejected("full");
     assert_eq!(record_of(2, Answer::Accepted.dispatched()), concluded(accepted));
     assert_eq!(record_of(2, Answer::Rejected.dispatched()), concluded(rejected));
     assert_eq!(record_of(2, Answer::Unknown.dispatched()), concluded(EffectConclusion::Unknown));
@@ -151,7 +155,7 @@ impl Answer {
             Self::Accepted => {
                 Dispatched::Accepted { reference: "R".to_owned(), details: details() }
             }
-            Self::Rejected => Dispatched::Rejected { code: "full".to_owned() },
+            Self::Rejected => Dispatched::rejected("full"),
             Self::NotSent => Dispatched::NotSent { reason },
             Self::Unknown | Self::NotFound | Self::Crash => Dispatched::Unknown { reason },
         }
@@ -196,7 +200,13 @@ async fn live(resending: Resending, answers: &[(Answer, u8)]) -> Result<(), Test
             EffectStep::Dispatch { attempt } => world.dispatch(&fold, attempt, answer).await?,
             EffectStep::ConcludeUnknown { attempt } => {
                 let conclusion = EffectConclusion::Unknown;
-                world.append(&EffectRecord::Concluded { attempt, conclusion }).await;
+                world
+                    .append(&EffectRecord::Concluded {
+                        attempt,
+                        conclusion,
+                        source: ConclusionSource::Answer,
+                    })
+                    .await;
             }
             EffectStep::LookUp { attempt, dispatched_at } => {
                 let (found, now) = (answer.reconciled(), world.ids.now());
@@ -352,7 +362,7 @@ fn profile(resending: Resending) -> DestinationProfile {
 fn conclusions() -> [EffectConclusion; 3] {
     [
         EffectConclusion::Accepted { reference: "R".to_owned(), details: details() },
-        EffectConclusion::Rejected { code: "full".to_owned() },
+        EffectConclusion::rejected("full"),
         EffectConclusion::ReconciliationRequired,
     ]
 }

@@ -81,7 +81,18 @@ pub(crate) async fn to_owner(
         return Ok(next.run(Request::from_parts(parts, body)).await);
     };
     let body = arriving(Request::from_parts(parts.clone(), body), &app).await?;
-    let passage = Passage { app: &app, account: &actor.account, parts, body, next };
+    pass_on(&app, &actor.account, parts, body, next).await
+}
+
+/// Serves a request of an account, whose body has arrived, here or at the account's owner.
+pub(crate) async fn pass_on(
+    app: &App,
+    account: &AccountId,
+    parts: Parts,
+    body: Bytes,
+    next: Next,
+) -> Result<Response, Problem> {
+    let passage = Passage { app, account, parts, body, next };
     if let Some(response) = passage.serve_here().await {
         return Ok(response);
     }

@@ -16,6 +16,8 @@ pub struct ServerLimits {
     pub owner_wait: Duration,
     /// How many requests for accounts of other processes may be on their way at once.
     pub forwards_max: usize,
+    /// How many callbacks may be on their way to the ledger at once.
+    pub callbacks_max: usize,
     /// How many live streams one process serves.
     pub streams_max: usize,
     /// How long a live stream is silent before it says where it stands.
@@ -36,6 +38,7 @@ impl Default for ServerLimits {
             turn_wait: Duration::from_secs(60),
             owner_wait: Duration::from_secs(65),
             forwards_max: 4_096,
+            callbacks_max: 1_024,
             streams_max: 1_024,
             keep_alive: Duration::from_secs(15),
             reconnect: Duration::from_secs(1),

@@ -8,8 +8,9 @@ use std::time::Duration;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use turnframe_actors::PostError;
+use turnframe_actors::{CallbackError, PostError};
 use turnframe_core::id::TurnId;
+use turnframe_runtime::port::CallbackRefusal;
 
 use crate::forward::ELSEWHERE;
 
@@ -66,6 +67,12 @@ problems! {
         "Send 'after' and 'limit' as whole numbers.";
     UNAUTHENTICATED = UNAUTHORIZED "unauthenticated", "No known token",
         "Send 'Authorization: Bearer' with a token of this server.";
+    CALLBACK_UNSIGNED = FORBIDDEN "callback_unsigned", "The callback does not say who sent it",
+        "Send webhook-id, webhook-timestamp and webhook-signature, each once. Nothing was written.";
+    CALLBACK_SIGNATURE = FORBIDDEN "callback_signature", "The callback's signature does not fit",
+        "Sign the bytes that are sent, with a secret that is valid now. Nothing was written.";
+    CALLBACK_TIME = FORBIDDEN "callback_time", "The callback's time is outside the window",
+        "Send a callback when it is signed, with the time of a clock that is right. Nothing was written.";
     NOT_FOUND = NOT_FOUND "not_found", "There is no such record",
         "Check the path and the identifiers. Nothing was written.";
     METHOD_NOT_ALLOWED = METHOD_NOT_ALLOWED "method_not_allowed", "This resource has no such method",
@@ -76,6 +83,10 @@ problems! {
         "Send a shorter body. Nothing was written.";
     UNSUPPORTED_MEDIA_TYPE = UNSUPPORTED_MEDIA_TYPE "unsupported_media_type", "The body is of another type",
         "Send 'Content-Type: application/json'. Nothing was written.";
+    CALLBACK_REUSED = CONFLICT "callback_reused", "This callback's id stands for other content",
+        "Repeat a callback with the very same content, or use a new id. Nothing was written.";
+    CALLBACK_UNREADABLE = UNPROCESSABLE_ENTITY "callback_unreadable", "The callback cannot be read",
+        "Send a verdict on an effect in the shape that was agreed on. Nothing was written.";
     UNKNOWN_FIELD = UNPROCESSABLE_ENTITY "unknown_field", "The body has a field that is not known here",
         "Send only the documented fields: what happened and what was approved is for the server to say. Nothing was written.";
     WRONG_SHAPE = UNPROCESSABLE_ENTITY "wrong_shape", "The body does not have the documented shape",
@@ -177,6 +188,22 @@ impl From<PostError> for Problem {
             PostError::NotHere => Self::NOT_HERE,
             // What is new there is unavailable here until it is given a problem of its own.
             PostError::Unavailable { .. } | _ => Self::unavailable(&error),
+        }
+    }
+}
+
+impl From<CallbackError> for Problem {
+    fn from(error: CallbackError) -> Self {
+        match error {
+            CallbackError::NotFound => Self::NOT_FOUND,
+            CallbackError::Refused(CallbackRefusal::Signature) => Self::CALLBACK_SIGNATURE,
+            CallbackError::Refused(CallbackRefusal::Time) => Self::CALLBACK_TIME,
+            CallbackError::Refused(CallbackRefusal::Unreadable) => Self::CALLBACK_UNREADABLE,
+            // What is new there is a signature of some kind that did not convince.
+            CallbackError::Refused(_) => Self::CALLBACK_UNSIGNED,
+            CallbackError::Reused => Self::CALLBACK_REUSED,
+            CallbackError::NotHere => Self::NOT_HERE,
+            CallbackError::Unavailable { .. } | _ => Self::unavailable(&error),
         }
     }
 }

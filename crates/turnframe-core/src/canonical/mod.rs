@@ -87,6 +87,19 @@ impl Json {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Whether it is an object that says nothing.
+    #[must_use]
+    pub fn is_empty_object(&self) -> bool {
+        &*self.0 == "{}"
+    }
+}
+
+impl Default for Json {
+    /// An object that says nothing.
+    fn default() -> Self {
+        Self(Arc::from("{}"))
+    }
 }
 
 impl Serialize for Json {

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use tokio::sync::watch;
-use turnframe_core::id::AccountId;
+use turnframe_core::id::{AccountId, EffectId};
 
 use self::state::State;
 use crate::append::{Append, AppendError, Appended, KeyName, KeyRecord};
@@ -99,6 +99,10 @@ impl EventLedger for MemoryLedger {
         key: &KeyName,
     ) -> Result<Option<KeyRecord>, ReadError> {
         Ok(self.state().find_key(account, key))
+    }
+
+    async fn account_of_effect(&self, effect: EffectId) -> Result<Option<AccountId>, ReadError> {
+        Ok(self.state().account_of_effect(effect))
     }
 
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {

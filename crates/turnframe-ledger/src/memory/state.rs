@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use turnframe_core::id::AccountId;
+use turnframe_core::id::{AccountId, EffectId};
 use turnframe_core::source::Timestamp;
 
 use crate::admission::{Answers, Ground, Head, Intake, NewHeads, Placed, Plan};
@@ -17,6 +17,7 @@ pub(super) struct State {
     /// The entries of each partition; the n-th stands at position n + 1.
     partitions: HashMap<PartitionId, Vec<Entry>>,
     accounts: BTreeMap<AccountId, Account>,
+    effects: HashMap<EffectId, AccountId>,
     pub(super) statistics: LedgerStatistics,
 }
 
@@ -78,6 +79,9 @@ impl State {
     fn write_append(&mut self, placed: &Placed<'_>) {
         for (position, new, link) in placed.entries() {
             let account = &placed.append.account;
+            if let StreamName::Effect(effect) = new.stream {
+                self.effects.entry(effect).or_insert_with(|| account.clone());
+            }
             let positions = self.account(account).streams.entry(new.stream.clone());
             positions.or_default().push(position);
             let entry = Entry {
@@ -100,6 +104,10 @@ impl State {
         }
         let keys = placed.keys().map(|(key, record)| (key.clone(), record));
         self.account(&placed.append.account).keys.extend(keys);
+    }
+
+    pub(super) fn account_of_effect(&self, effect: EffectId) -> Option<AccountId> {
+        self.effects.get(&effect).cloned()
     }
 
     fn account(&mut self, account: &AccountId) -> &mut Account {

@@ -29,7 +29,7 @@ use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
 use tokio::sync::{Mutex, Notify, oneshot, watch};
 use tokio::task::JoinHandle;
-use turnframe_core::id::AccountId;
+use turnframe_core::id::{AccountId, EffectId};
 use uuid::Uuid;
 
 use self::keeper::Keeper;
@@ -346,6 +346,10 @@ impl EventLedger for PostgresLedger {
             Some(record) => Ok(Some(record)),
             None => self.reader.find_key(account, key).await,
         }
+    }
+
+    async fn account_of_effect(&self, effect: EffectId) -> Result<Option<AccountId>, ReadError> {
+        self.reader.account_of_effect(effect).await
     }
 
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sqlx::Row;
 use sqlx::postgres::{PgArguments, PgPool, PgRow};
-use turnframe_core::id::AccountId;
+use turnframe_core::id::{AccountId, EffectId};
 
 use crate::append::{KeyName, KeyRecord};
 use crate::entry::Entry;
@@ -76,6 +76,10 @@ pub(super) const FIND_KEY: &str = concat!(
      WHERE a.name = $1 AND k.key = $2"
 );
 
+/// Along the index of effects alone: the bounds are its own.
+pub(super) const ACCOUNT_OF_EFFECT: &str = "SELECT a.name FROM tf_stream s JOIN tf_account a ON a.id = s.account \
+    WHERE s.name = $1 AND s.name >= 'effect/' AND s.name < 'effect0' LIMIT 1";
+
 pub(super) const HEAD: &str = "SELECT next_position - 1 FROM tf_partition WHERE id = $1";
 
 pub(super) const OWNER: &str = "SELECT n.address, n.id FROM tf_partition p JOIN tf_node n ON n.id = p.owner \
@@ -107,6 +111,7 @@ pub(super) const STATEMENTS: &[&str] = &[
     NAMES,
     READ_PARTITION_OF_ACCOUNT,
     FIND_KEY,
+    ACCOUNT_OF_EFFECT,
     MARKS_OF_ACCOUNT,
     SWEEP,
     HEAD,
@@ -225,6 +230,15 @@ impl Reader {
     ) -> Result<Option<KeyRecord>, ReadError> {
         let query = || sqlx::query(FIND_KEY).bind(account.as_str()).bind(key.as_str());
         self.rows(query).await?.first().map(|row| rows::key_record(row, 0)).transpose()
+    }
+
+    pub(super) async fn account_of_effect(
+        &self,
+        effect: EffectId,
+    ) -> Result<Option<AccountId>, ReadError> {
+        let name = StreamName::Effect(effect).to_string();
+        let rows = self.rows(|| sqlx::query(ACCOUNT_OF_EFFECT).bind(&name)).await?;
+        rows.first().map(rows::account).transpose()
     }
 
     pub(super) async fn marks(&self, query: &MarkQuery) -> Result<Vec<Mark>, ReadError> {

@@ -34,8 +34,11 @@ pub(super) async fn check_server(connection: &mut PgConnection) -> Result<(), Op
 /// leaves none half done.
 pub(super) async fn migrate(connection: &mut PgConnection) -> Result<(), OpenError> {
     let ledger = include_str!("../../../../migrations/postgres/0001_ledger.sql").into_sql_str();
-    let ledger = Migration::new(1, "ledger".into(), MigrationType::Simple, ledger, false);
-    let mut migrator = Migrator::with_migrations(vec![ledger]);
+    let effects = include_str!("../../../../migrations/postgres/0002_effects.sql").into_sql_str();
+    let mut migrator = Migrator::with_migrations(vec![
+        Migration::new(1, "ledger".into(), MigrationType::Simple, ledger, false),
+        Migration::new(2, "effects".into(), MigrationType::Simple, effects, false),
+    ]);
     migrator.dangerous_set_table_name("tf_migration");
     migrator.run_direct(None, connection, false).await?;
     for (name, expected) in [("format", FORMAT), ("partition_hash", PARTITION_HASH)] {

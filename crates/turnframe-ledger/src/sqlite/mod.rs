@@ -31,7 +31,7 @@ use sqlx::sqlite::{
 };
 use sqlx::{ConnectOptions, Connection};
 use tokio::sync::{Mutex, watch};
-use turnframe_core::id::AccountId;
+use turnframe_core::id::{AccountId, EffectId};
 
 use self::files::Lock;
 use self::read::Reader;
@@ -266,6 +266,10 @@ impl EventLedger for SqliteLedger {
             Some(record) => Ok(Some(record)),
             None => self.reader.find_key(account, key).await,
         }
+    }
+
+    async fn account_of_effect(&self, effect: EffectId) -> Result<Option<AccountId>, ReadError> {
+        self.reader.account_of_effect(effect).await
     }
 
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {

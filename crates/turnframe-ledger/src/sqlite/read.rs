@@ -4,7 +4,7 @@
 use serde::Serialize;
 use sqlx::Row;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
-use turnframe_core::id::AccountId;
+use turnframe_core::id::{AccountId, EffectId};
 
 use crate::append::{KeyName, KeyRecord};
 use crate::entry::Entry;
@@ -63,6 +63,10 @@ const FIND_KEY: &str = concat!(
      WHERE a.name = ?1 AND k.key = ?2"
 );
 
+// Along the index of effects alone: the bounds are its own.
+const ACCOUNT_OF_EFFECT: &str = "SELECT a.name FROM tf_stream s CROSS JOIN tf_account a ON a.id = s.account \
+     WHERE s.name = ?1 AND s.name >= 'effect/' AND s.name < 'effect0' LIMIT 1";
+
 macro_rules! marks {
     () => {
         "SELECT a.name, m.key, s.name, m.due "
@@ -95,6 +99,7 @@ pub(super) const STATEMENTS: &[&str] = &[
     NAMES,
     READ_PARTITION_OF_ACCOUNT,
     FIND_KEY,
+    ACCOUNT_OF_EFFECT,
     MARKS_OF_ACCOUNT,
     SWEEP,
 ];
@@ -187,6 +192,15 @@ impl Reader {
         let query = sqlx::query(FIND_KEY).bind(account.as_str()).bind(key.as_str());
         let row = query.fetch_optional(&self.0).await.map_err(failed)?;
         row.map(|row| rows::key_record(&row, 0)).transpose()
+    }
+
+    pub(super) async fn account_of_effect(
+        &self,
+        effect: EffectId,
+    ) -> Result<Option<AccountId>, ReadError> {
+        let query = sqlx::query(ACCOUNT_OF_EFFECT).bind(StreamName::Effect(effect).to_string());
+        let row = query.fetch_optional(&self.0).await.map_err(failed)?;
+        row.map(|row| rows::account(&row)).transpose()
     }
 
     pub(super) async fn marks(&self, query: &MarkQuery) -> Result<Vec<Mark>, ReadError> {

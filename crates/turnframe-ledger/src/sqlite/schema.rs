@@ -36,8 +36,11 @@ fn version(text: &str) -> (u32, u32, u32) {
 /// Brings the layout up to date. Each migration is a transaction, so a crash leaves none half done.
 pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<(), OpenError> {
     let ledger = include_str!("../../../../migrations/sqlite/0001_ledger.sql").into_sql_str();
-    let ledger = Migration::new(1, "ledger".into(), MigrationType::Simple, ledger, false);
-    let mut migrator = Migrator::with_migrations(vec![ledger]);
+    let effects = include_str!("../../../../migrations/sqlite/0002_effects.sql").into_sql_str();
+    let mut migrator = Migrator::with_migrations(vec![
+        Migration::new(1, "ledger".into(), MigrationType::Simple, ledger, false),
+        Migration::new(2, "effects".into(), MigrationType::Simple, effects, false),
+    ]);
     migrator.dangerous_set_table_name("tf_migration");
     migrator.run_direct(None, connection, false).await?;
     for (name, expected) in [("format", FORMAT), ("partition_hash", PARTITION_HASH)] {

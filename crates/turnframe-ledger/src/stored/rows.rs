@@ -281,6 +281,11 @@ pub(crate) fn key_record(row: &impl Columns, first: usize) -> Result<KeyRecord, 
     decoded().map_err(|fault: Fault| fault.at("an idempotency key".to_owned()))
 }
 
+/// Decodes an account's name that stands alone.
+pub(crate) fn account(row: &impl Columns) -> Result<AccountId, ReadError> {
+    text(row, 0, "account").map_err(|fault| fault.at("an effect's account".to_owned()))
+}
+
 /// Decodes a mark of a kind from its account, key, stream and due time.
 pub(crate) fn mark(row: &impl Columns, kind: MarkKind) -> Result<Mark, ReadError> {
     let decoded = || {

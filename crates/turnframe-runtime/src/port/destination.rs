@@ -4,6 +4,8 @@ use async_trait::async_trait;
 use turnframe_core::canonical::Json;
 use turnframe_core::id::{DestinationKey, EffectId};
 
+use super::Callbacks;
+
 /// An effect as it is handed to its destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
@@ -39,6 +41,8 @@ pub enum Dispatched {
     Rejected {
         /// The receiver's stable code.
         code: String,
+        /// What else it said.
+        details: Json,
     },
     /// It provably was not sent: the only answer that is tried again by itself.
     NotSent {
@@ -50,6 +54,14 @@ pub enum Dispatched {
         /// What went wrong, for an operator.
         reason: String,
     },
+}
+
+impl Dispatched {
+    /// A refusal that says no more than its code.
+    #[must_use]
+    pub fn rejected(code: impl Into<String>) -> Self {
+        Self::Rejected { code: code.into(), details: Json::default() }
+    }
 }
 
 /// What a look-up by key found.
@@ -117,6 +129,11 @@ pub trait Destination: Send + Sync + 'static {
     /// How it is treated.
     fn profile(&self) -> DestinationProfile {
         DestinationProfile::default()
+    }
+
+    /// How its callbacks are told from others' and read, where it calls back.
+    fn callbacks(&self) -> Option<&dyn Callbacks> {
+        None
     }
 
     /// Sends once. Never retries by itself; when in doubt the answer is [`Dispatched::Unknown`].

@@ -1,10 +1,12 @@
 //! Ports: what a deployment plugs into the turn.
 
+mod callback;
 mod destination;
 mod directory;
 mod interpreter;
 mod narrator;
 
+pub use callback::{CALLBACK_ID_MAX_BYTES, CallbackRefusal, Callbacks, Incoming, Statement};
 pub use destination::{
     Delivery, Destination, DestinationProfile, Dispatched, Reconciled, Resending,
 };

@@ -1,5 +1,6 @@
 //! Which resource is where, and what their handlers share.
 
+mod callback;
 mod conversation;
 mod events;
 mod health;
@@ -30,6 +31,8 @@ pub(crate) struct App {
     pub(crate) owners: Owners,
     /// One permit per request that is sent on.
     pub(crate) forwards: Arc<Semaphore>,
+    /// One permit per callback that is being recorded.
+    pub(crate) callbacks: Arc<Semaphore>,
     /// One permit per live stream.
     streams: Arc<Semaphore>,
     /// Says when live streams have to end.
@@ -45,8 +48,9 @@ impl App {
     ) -> Arc<Self> {
         let streams = Arc::new(Semaphore::new(limits.streams_max));
         let forwards = Arc::new(Semaphore::new(limits.forwards_max));
+        let callbacks = Arc::new(Semaphore::new(limits.callbacks_max));
         let owners = Owners::new(limits.turn_wait);
-        Arc::new(Self { system, tokens, limits, owners, forwards, streams, closing })
+        Arc::new(Self { system, tokens, limits, owners, forwards, callbacks, streams, closing })
     }
 }
 
@@ -69,6 +73,11 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .route("/v1/conversations/{id}/cards", get(conversation::cards))
         // Those above ask actors, and actors live where their account's partition is owned.
         .route_layer(axum::middleware::from_fn_with_state(app.clone(), forward::to_owner))
+        .merge(
+            Router::new()
+                .route("/v1/callbacks/{destination}", post(callback::post))
+                .route_layer(axum::middleware::from_fn_with_state(app.clone(), callback::to_owner)),
+        )
         .route("/v1/conversations/{id}/transcript", get(conversation::transcript))
         .route("/v1/conversations/{id}/events", get(events::follow))
         .route("/healthz", get(health::check))

@@ -75,7 +75,7 @@ pub fn explore<'w, W: Workflow>(
         fills: vec![String::new(), "words of the user's own".to_owned()],
         conclusions: vec![
             EffectConclusion::Accepted { reference, details },
-            EffectConclusion::Rejected { code: "refused".to_owned() },
+            EffectConclusion::rejected("refused"),
             EffectConclusion::Unknown,
             EffectConclusion::ReconciliationRequired,
         ],

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use turnframe_core::id::DestinationKey;
-use turnframe_runtime::port::{Delivery, Destination, DestinationProfile, Dispatched, Reconciled};
+use turnframe_runtime::port::{
+    Callbacks, Delivery, Destination, DestinationProfile, Dispatched, Reconciled,
+};
 
 use super::boundary::{Boundary, Crash, CrashPoint};
 use super::plan::{Boundaries, FaultPlan, Place};
@@ -105,6 +107,10 @@ impl Destination for FaultDestination {
         self.inner.profile()
     }
 
+    fn callbacks(&self) -> Option<&dyn Callbacks> {
+        self.inner.callbacks()
+    }
+
     async fn dispatch(&self, delivery: &Delivery) -> Dispatched {
         self.switch.alive(self.pass(delivery)).await
     }
@@ -168,14 +174,14 @@ mod tests {
         let (office, switch) = (office(), CrashSwitch::new());
         let plan = FaultPlan::none()
             .with(1, DispatchFault::LostAnswer)
-            .with(2, DispatchFault::Answer(Dispatched::Rejected { code: "closed".to_owned() }))
+            .with(2, DispatchFault::Answer(Dispatched::rejected("closed")))
             .with(9, Crash::After);
         let way = way(&office, plan, &switch);
         let order = delivery("order", 1);
         assert!(matches!(way.dispatch(&order).await, Dispatched::Unknown { .. }));
         assert_eq!(office.performed(&order.idempotency_key()), 1);
         let other = delivery("order", 2);
-        let refused = Dispatched::Rejected { code: "closed".to_owned() };
+        let refused = Dispatched::rejected("closed");
         assert_eq!(way.dispatch(&other).await, refused);
         assert_eq!(office.performed(&other.idempotency_key()), 0);
         let names: Vec<_> = way.enumerated().iter().map(ToString::to_string).collect();

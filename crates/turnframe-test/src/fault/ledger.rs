@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use tokio::sync::{Mutex, watch};
-use turnframe_core::id::AccountId;
+use turnframe_core::id::{AccountId, EffectId};
 use turnframe_ledger::ledger::LedgerStatistics;
 use turnframe_ledger::{
     Append, AppendError, Appended, Entry, EventLedger, KeyName, KeyRecord, Mark, MarkQuery, Owner,
@@ -235,6 +235,10 @@ impl EventLedger for FaultLedger {
         key: &KeyName,
     ) -> Result<Option<KeyRecord>, ReadError> {
         self.switch.alive(self.inner.find_key(account, key)).await
+    }
+
+    async fn account_of_effect(&self, effect: EffectId) -> Result<Option<AccountId>, ReadError> {
+        self.switch.alive(self.inner.account_of_effect(effect)).await
     }
 
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {

@@ -1,6 +1,6 @@
 //! An account sees itself and nothing else.
 
-use turnframe_ledger::{Append, MarkKind, MarkQuery, PartitionId, Position, Version};
+use turnframe_ledger::{Append, MarkKind, MarkQuery, PartitionId, Position, StreamName, Version};
 
 use super::Backend;
 use super::build::{Bench, account, conversation, key, neighbour_of, set};
@@ -57,4 +57,23 @@ pub async fn two_accounts_use_the_same_names_without_meeting(backend: &dyn Backe
     }
     // The same content under another account's name has another chain.
     assert_eq!(bench.verified().await, 3);
+}
+
+/// An effect leads to the account that requested it, and what nobody requested to none.
+pub async fn an_effect_names_its_account(backend: &dyn Backend) {
+    let bench = Bench::new(backend).await;
+    let accounts = [bench.acme.clone(), neighbour_of(&bench.acme), account("demo")];
+    let effects = accounts.clone().map(|account| (account, bench.ids.effect()));
+    for (account, effect) in &effects {
+        let append = bench.append_of(account, &StreamName::Effect(*effect), 0, 1);
+        bench.must_commit(vec![append]).await;
+    }
+    // A conversation of an effect's name is no effect.
+    let never = bench.ids.effect();
+    bench.must_commit(vec![bench.append(&conversation(&never.to_string()), 0, 1)]).await;
+    for (account, effect) in effects {
+        let found = bench.ledger.account_of_effect(effect).await.expect("read");
+        assert_eq!(found, Some(account));
+    }
+    assert_eq!(bench.ledger.account_of_effect(never).await.expect("read"), None);
 }

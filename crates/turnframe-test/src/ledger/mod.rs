@@ -113,6 +113,7 @@ macro_rules! ledger_contract {
             reading::l18_reading_twice_is_equal_to_the_byte,
             isolation::another_account_reads_as_if_nothing_existed,
             isolation::two_accounts_use_the_same_names_without_meeting,
+            isolation::an_effect_names_its_account,
         );
     };
     (@cases $backend:expr; $($theme:ident :: $case:ident),+ $(,)?) => {

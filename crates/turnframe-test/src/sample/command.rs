@@ -65,7 +65,7 @@ impl From<&EffectConclusion> for OrderOutcome {
             EffectConclusion::Accepted { reference, .. } => {
                 Self::Accepted { reference: reference.clone() }
             }
-            EffectConclusion::Rejected { code } => Self::Rejected { code: code.clone() },
+            EffectConclusion::Rejected { code, .. } => Self::Rejected { code: code.clone() },
             EffectConclusion::Unknown => Self::Unknown,
             EffectConclusion::ReconciliationRequired => Self::ReconciliationRequired,
         }

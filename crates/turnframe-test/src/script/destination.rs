@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use turnframe_core::canonical::Json;
 use turnframe_core::id::DestinationKey;
 use turnframe_runtime::port::{
-    Delivery, Destination, DestinationProfile, Dispatched, Reconciled, Resending,
+    Callbacks, Delivery, Destination, DestinationProfile, Dispatched, Reconciled, Resending,
 };
 
 use crate::literal;
@@ -76,6 +76,7 @@ pub struct ScriptedDestination {
     profile: DestinationProfile,
     sending: Box<Sending>,
     looking_up: Box<LookingUp>,
+    callbacks: Option<Box<dyn Callbacks>>,
     remote: Mutex<Remote>,
 }
 
@@ -102,6 +103,7 @@ impl ScriptedDestination {
             profile: DestinationProfile::default(),
             sending: Box::new(sending),
             looking_up: Box::new(|_, _| Lookup::Book),
+            callbacks: None,
             remote: Mutex::default(),
         }
     }
@@ -127,6 +129,13 @@ impl ScriptedDestination {
         looking_up: impl Fn(&Delivery, u32) -> Lookup + Send + Sync + 'static,
     ) -> Self {
         self.looking_up = Box::new(looking_up);
+        self
+    }
+
+    /// The remote, which calls back, and is known by this.
+    #[must_use]
+    pub fn calling_back(mut self, callbacks: impl Callbacks) -> Self {
+        self.callbacks = Some(Box::new(callbacks));
         self
     }
 
@@ -167,7 +176,7 @@ impl ScriptedDestination {
             Verdict::Act(details) => {
                 Dispatched::Accepted { reference: format!("{}-{number}", self.key), details }
             }
-            Verdict::Refuse(code) => Dispatched::Rejected { code },
+            Verdict::Refuse(code) => Dispatched::rejected(code),
         };
         let fresh = BookEntry { deliveries: Vec::new(), performed: 0, says: says.clone() };
         let entry = entry.or_insert(fresh);
@@ -208,6 +217,10 @@ impl Destination for ScriptedDestination {
 
     fn profile(&self) -> DestinationProfile {
         self.profile.clone()
+    }
+
+    fn callbacks(&self) -> Option<&dyn Callbacks> {
+        self.callbacks.as_deref()
     }
 
     async fn dispatch(&self, delivery: &Delivery) -> Dispatched {
@@ -300,7 +313,7 @@ mod tests {
     async fn a_refusal_is_written_down_and_nothing_is_performed() {
         let remote =
             ScriptedDestination::new("office", |_| Behaviour::Refuses("closed".to_owned()));
-        let refused = Dispatched::Rejected { code: "closed".to_owned() };
+        let refused = Dispatched::rejected("closed");
         assert_eq!(remote.dispatch(&attempt(1)).await, refused);
         assert_eq!(remote.performed(&attempt(1).idempotency_key()), 0);
         assert_eq!(remote.reconcile(&attempt(1)).await, Reconciled::Found(refused));

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use tokio::sync::{RwLock, watch};
 use tokio::task::AbortHandle;
-use turnframe_core::id::AccountId;
+use turnframe_core::id::{AccountId, EffectId};
 use turnframe_ledger::admission::Intake;
 use turnframe_ledger::ledger::LedgerStatistics;
 use turnframe_ledger::stream::PARTITIONS;
@@ -270,6 +270,13 @@ impl EventLedger for SimulatedLedger {
     ) -> Result<Option<KeyRecord>, ReadError> {
         let about = [account.as_str().as_bytes(), key.as_str().as_bytes()];
         self.node.read("find_key", &about, self.node.database.ledger.find_key(account, key)).await
+    }
+
+    async fn account_of_effect(&self, effect: EffectId) -> Result<Option<AccountId>, ReadError> {
+        let name = effect.to_string();
+        let about: [&[u8]; 1] = [name.as_bytes()];
+        let look = self.node.database.ledger.account_of_effect(effect);
+        self.node.read("account_of_effect", &about, look).await
     }
 
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {

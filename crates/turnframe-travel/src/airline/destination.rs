@@ -8,10 +8,12 @@ use reqwest::{Client, Response, StatusCode, Url};
 use serde::de::DeserializeOwned;
 use turnframe_core::canonical::Json;
 use turnframe_core::id::DestinationKey;
+use turnframe_destinations::webhooks::Secrets;
 use turnframe_runtime::port::{
-    Delivery, Destination, DestinationProfile, Dispatched, Reconciled, Resending,
+    Callbacks, Delivery, Destination, DestinationProfile, Dispatched, Reconciled, Resending,
 };
 
+use super::callbacks::AirlineCallbacks;
 use super::order::{DESTINATION, OPERATION_REBOOK, RebookingOrder};
 use super::protocol::{
     AirlineDetails, AirlineRequest, AirlineStatement, CodeBody, IDEMPOTENCY_KEY, NOT_PROCESSED,
@@ -44,6 +46,7 @@ pub struct AirlineDestination {
     client: Client,
     base: Url,
     profile: DestinationProfile,
+    callbacks: Option<AirlineCallbacks>,
 }
 
 impl AirlineDestination {
@@ -69,7 +72,13 @@ impl AirlineDestination {
             .build()?;
         let profile =
             DestinationProfile { resending: Resending::Never, ..DestinationProfile::default() };
-        Ok(Self { client, base, profile })
+        Ok(Self { client, base, profile, callbacks: None })
+    }
+
+    /// The same airline, which calls back and signs with one of these secrets.
+    #[must_use]
+    pub fn calling_back(self, secrets: Secrets) -> Self {
+        Self { callbacks: Some(AirlineCallbacks { secrets }), ..self }
     }
 
     /// The same airline, treated differently. The timeout is what one attempt may take.
@@ -95,6 +104,10 @@ impl Destination for AirlineDestination {
 
     fn profile(&self) -> DestinationProfile {
         self.profile.clone()
+    }
+
+    fn callbacks(&self) -> Option<&dyn Callbacks> {
+        self.callbacks.as_ref().map(|callbacks| callbacks as &dyn Callbacks)
     }
 
     async fn dispatch(&self, delivery: &Delivery) -> Dispatched {
@@ -165,7 +178,7 @@ fn read_answer(status: StatusCode, body: &[u8]) -> Result<Dispatched, String> {
     }
     if is_refusal(status) {
         let CodeBody { code } = read(body)?;
-        return rejected(code);
+        return rejected(code, Json::default());
     }
     Err("the status says neither that it was taken nor that it was refused".to_owned())
 }
@@ -183,15 +196,7 @@ async fn reconciled(response: Response) -> Reconciled {
 fn read_record(status: StatusCode, body: &[u8]) -> Result<Reconciled, String> {
     if status == StatusCode::OK {
         let AirlineStatement { standing, sequence } = read(body)?;
-        let details = |status: &str| AirlineDetails {
-            status: Some(status.to_owned()),
-            sequence: Some(sequence),
-        };
-        return Ok(Reconciled::Found(match standing {
-            Standing::Received { reference } => accepted(reference, &details("received"))?,
-            Standing::Confirmed { reference } => accepted(reference, &details("confirmed"))?,
-            Standing::Refused { code } => rejected(code)?,
-        }));
+        return said(standing, sequence).map(Reconciled::Found);
     }
     // A 404 of whatever stands in between says nothing about the airline's book.
     if status == StatusCode::NOT_FOUND && read::<CodeBody>(body)?.code == UNKNOWN_KEY {
@@ -200,15 +205,29 @@ fn read_record(status: StatusCode, body: &[u8]) -> Result<Reconciled, String> {
     Err("the look-up gave no answer".to_owned())
 }
 
+/// What a statement of the airline comes to.
+pub(super) fn said(standing: Standing, sequence: u32) -> Result<Dispatched, String> {
+    let details =
+        |status: &str| AirlineDetails { status: Some(status.to_owned()), sequence: Some(sequence) };
+    match standing {
+        Standing::Received { reference } => accepted(reference, &details("received")),
+        Standing::Confirmed { reference } => accepted(reference, &details("confirmed")),
+        Standing::Refused { code } => {
+            let details = Json::of(&details("refused")).map_err(|error| error.to_string())?;
+            rejected(code, details)
+        }
+    }
+}
+
 fn accepted(reference: String, details: &AirlineDetails) -> Result<Dispatched, String> {
     check_line(&reference).map_err(|fault| format!("the reference cannot be kept: {fault:?}"))?;
     let details = Json::of(details).map_err(|error| error.to_string())?;
     Ok(Dispatched::Accepted { reference, details })
 }
 
-fn rejected(code: String) -> Result<Dispatched, String> {
+fn rejected(code: String, details: Json) -> Result<Dispatched, String> {
     check_line(&code).map_err(|fault| format!("the code cannot be kept: {fault:?}"))?;
-    Ok(Dispatched::Rejected { code })
+    Ok(Dispatched::Rejected { code, details })
 }
 
 /// Whether the airline itself says that it did nothing. A `Retry-After` alone does not: it says when, not what.

@@ -6,11 +6,13 @@
 //!
 //! **Never here:** a retry, a follow-up of a redirect, or a reading of silence as an answer.
 
+mod callbacks;
 mod destination;
 mod order;
 mod protocol;
 mod simulator;
 
+pub use callbacks::AirlineCallbacks;
 pub use destination::{AirlineAddressError, AirlineDestination};
 pub use order::{DESTINATION, OPERATION_REBOOK, RebookingOrder};
 pub use protocol::{

@@ -85,7 +85,7 @@ async fn an_order_is_taken_under_a_reference_and_arrives_with_plain_names() {
 async fn a_refusal_carries_the_airlines_code_and_stands() {
     let (simulator, destination) = airline().await;
     simulator.next(Behaviour::Refuse { code: "fully_booked".to_owned() });
-    let refused = Dispatched::Rejected { code: "fully_booked".to_owned() };
+    let refused = Dispatched::rejected("fully_booked");
     assert_eq!(destination.dispatch(&delivery(1)).await, refused);
     assert_eq!(destination.dispatch(&delivery(1)).await, refused, "the first record stands");
     assert_eq!(destination.reconcile(&delivery(1)).await, Reconciled::Found(refused));
@@ -138,7 +138,7 @@ async fn a_key_that_stands_for_another_order_is_refused() {
     let (simulator, destination) = airline().await;
     assert_eq!(destination.dispatch(&delivery(1)).await, received("R-0001"));
     let other = Delivery { payload: order("Rome").request().payload, ..delivery(1) };
-    let refused = Dispatched::Rejected { code: "key_reused".to_owned() };
+    let refused = Dispatched::rejected("key_reused");
     assert_eq!(destination.dispatch(&other).await, refused);
     let book = simulator.book();
     assert_eq!(book.performed(&key(1)).expect("performed").request.destination, "Lisbon");
@@ -229,7 +229,7 @@ async fn a_rule_meets_what_nothing_else_was_set_for() {
         let refuses = key == first && request.destination == "Lisbon";
         refuses.then(|| Behaviour::Refuse { code: "no".to_owned() })
     });
-    let refused = Dispatched::Rejected { code: "no".to_owned() };
+    let refused = Dispatched::rejected("no");
     assert_eq!(destination.dispatch(&delivery(1)).await, refused);
     assert_eq!(destination.dispatch(&delivery(2)).await, received("R-0001"));
     simulator.next(Behaviour::ServerError);
@@ -289,7 +289,7 @@ async fn a_refusal_is_only_what_the_airline_says_in_a_body_that_can_be_read() {
     for status in [400, 403, 404, 410, 422] {
         let status = StatusCode::from_u16(status).expect("a status");
         let refused = answering(status, code).await.dispatch(&delivery(1)).await;
-        assert_eq!(refused, Dispatched::Rejected { code: "no".to_owned() }, "{status}");
+        assert_eq!(refused, Dispatched::rejected("no"), "{status}");
         let unreadable = answering(status, "<html>").await.dispatch(&delivery(1)).await;
         assert!(is_unknown(&unreadable), "{status}: {unreadable:?}");
     }

@@ -239,8 +239,9 @@ pub(super) fn conclude(effect: EffectId, conclusion: &EffectConclusion) -> TripC
             };
             (outcome, details.sequence)
         }
-        EffectConclusion::Rejected { code } => {
-            (RebookingOutcome::Rejected { code: code.clone() }, None)
+        EffectConclusion::Rejected { code, details } => {
+            let details = details.read::<AirlineDetails>().unwrap_or_default();
+            (RebookingOutcome::Rejected { code: code.clone() }, details.sequence)
         }
         EffectConclusion::Unknown => (RebookingOutcome::Unknown, None),
         EffectConclusion::ReconciliationRequired => {
@@ -374,7 +375,7 @@ mod tests {
         assert_eq!(concluded(serde_json::json!(["odd"])), record(submitted(), None));
 
         let of = |conclusion| conclude(effect(1), &conclusion);
-        let refused = EffectConclusion::Rejected { code: "full".to_owned() };
+        let refused = EffectConclusion::rejected("full");
         assert_eq!(of(refused), record(rejected(), None));
         assert_eq!(of(EffectConclusion::Unknown), record(RebookingOutcome::Unknown, None));
         let parked = RebookingOutcome::ReconciliationRequired;

@@ -12,6 +12,7 @@ use crate::postgres::{PostgresOptions, read, reading, session, statements, writi
 const LOADED: &str = "\
     INSERT INTO tf_account SELECT n, 'account-' || n, n % 64 FROM generate_series(1, 640) n; \
     INSERT INTO tf_stream SELECT n, 1 + n % 640, 'conversation/c' || n FROM generate_series(1, 10000) n; \
+    INSERT INTO tf_stream SELECT 30000 + n, 1 + n % 640, 'effect/' || n FROM generate_series(1, 5000) n; \
     INSERT INTO tf_entry (place, account, stream, version, recorded_at, schema, id, kind, commitment, chain, facts) \
         SELECT ((s + 1) % 64)::bigint << 40 | ((v - 1) * 160 + s / 64 + 1), 1 + s % 640, s, v, 1, 1, \
             decode(md5(s || '/' || v), 'hex'), 'case.event', sha256('a'), sha256('b'), \
@@ -38,13 +39,14 @@ const PAGE: u64 = 100;
 
 /// The reads, with what a reader asks for: a page out of a long stream, of a partition, of many marks, and the few marks
 /// of some partitions that are due.
-const READS: [(&str, &[&str]); 10] = [
+const READS: [(&str, &[&str]); 11] = [
     (read::READ_STREAM, &["busy", "conversation/long", "2000", "100"]),
     (read::READ_STREAM_BACK, &["busy", "conversation/long", "4000", "100"]),
     (read::READ_PARTITION, &["8796093022209", "9895604649983", "100"]),
     (read::NAMES, &["{8,72,136,20000}"]),
     (read::READ_PARTITION_OF_ACCOUNT, &["8796093022209", "9895604649983", "100", "account-8"]),
     (read::FIND_KEY, &["account-8", "key-7"]),
+    (read::ACCOUNT_OF_EFFECT, &["effect/7"]),
     (read::MARKS_OF_ACCOUNT, &["membership", "key-2", "key.", "100", "100", "busy"]),
     (read::SWEEP, &["card.open", "", "~", "100", "100", "", "", "{1,2,3,4,5,6,7,8}"]),
     (read::HEAD, &["8"]),

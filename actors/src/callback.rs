@@ -1,0 +1,105 @@
+//! What destinations call back to say: verified, recorded once, and carried on like any other conclusion.
+//!
+//! A callback is appended to its effect's stream, whatever is known of the effect already: whether it is news, says the
+//! same again or comes too late is for the case to judge. Killed before the append, nothing is written and the sender
+//! delivers it again; killed after, the delivery that comes again finds its id taken. One that is not verified, or of
+//! an effect that was never sent there, writes nothing at all.
+
+use turnframe_core::canonical::Digest;
+use turnframe_core::id::{AccountId, DestinationKey};
+use turnframe_ledger::ledger::PAGE_MAX;
+use turnframe_ledger::{AppendError, StreamName, Version};
+use turnframe_runtime::effect::{Heard, UnheardError, append_of_callback};
+use turnframe_runtime::fold::effect::EffectFold;
+use turnframe_runtime::key;
+use turnframe_runtime::port::{
+    CALLBACK_ID_MAX_BYTES, CallbackRefusal, Destination, DestinationProfile, Incoming,
+};
+
+use crate::error::CallbackError;
+use crate::shared::Shared;
+
+/// What became of a callback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Called {
+    /// It is on the ledger, and on its way to its case.
+    Recorded,
+    /// It was recorded before, under its own id or under its statement's name.
+    Repeated,
+}
+
+/// Verifies and reads a callback. Counted where it is not heard: somebody may be trying.
+pub(crate) fn hear(
+    shared: &Shared,
+    destination: &dyn Destination,
+    incoming: &Incoming,
+) -> Result<Heard, CallbackError> {
+    let key = destination.key();
+    let callbacks = destination.callbacks().ok_or(CallbackError::NotFound)?;
+    let verified = callbacks.verify(incoming, shared.ids().now()).and_then(|id| {
+        if id.is_empty() || id.len() > CALLBACK_ID_MAX_BYTES {
+            return Err(CallbackRefusal::Unsigned);
+        }
+        let statement = callbacks.read(&incoming.body)?;
+        let digest = Digest::of("tf.callback-body.1", &[&incoming.body]);
+        Ok(Heard { id, digest, statement })
+    });
+    verified.map_err(|refusal| {
+        tracing::warn!(
+            counter.turnframe.callback.refused = 1,
+            destination = %key,
+            %refusal,
+            "a callback was not heard"
+        );
+        CallbackError::Refused(refusal)
+    })
+}
+
+/// Records what was heard.
+pub(crate) async fn record(
+    shared: &Shared,
+    account: &AccountId,
+    (destination, profile): (&DestinationKey, &DestinationProfile),
+    heard: &Heard,
+) -> Result<Called, CallbackError> {
+    let own = key::callback(destination, &heard.id).map_err(CallbackError::unavailable)?;
+    for _ in 0..shared.limits.append_attempts_max {
+        let fold = fold(shared, account, heard).await?.ok_or(CallbackError::NotFound)?;
+        let append =
+            append_of_callback(account, &fold, profile, (destination, heard), shared.ids());
+        let append = append.map_err(|error| match error {
+            UnheardError::NotSentThere => CallbackError::NotFound,
+            UnheardError::NoVerdict | UnheardError::Seal(_) => {
+                CallbackError::Refused(CallbackRefusal::Unreadable)
+            }
+            UnheardError::Key(_) | _ => CallbackError::unavailable(error),
+        })?;
+        match shared.append(&append).await {
+            Ok(_) => {
+                shared.nudges.facts.send_replace(());
+                return Ok(Called::Recorded);
+            }
+            Err(AppendError::DuplicateKey { key, same_content: false, .. }) if key == own => {
+                return Err(CallbackError::Reused);
+            }
+            Err(AppendError::DuplicateKey { .. }) => return Ok(Called::Repeated),
+            // An attempt was concluded meanwhile, or another callback came.
+            Err(AppendError::Conflict { .. }) => {}
+            Err(AppendError::Fenced { .. }) => return Err(CallbackError::NotHere),
+            // Where it landed after all, the delivery that comes again is told so.
+            Err(error) => return Err(CallbackError::unavailable(error)),
+        }
+    }
+    Err(CallbackError::unavailable("the effect is being worked on"))
+}
+
+async fn fold(
+    shared: &Shared,
+    account: &AccountId,
+    heard: &Heard,
+) -> Result<Option<EffectFold>, CallbackError> {
+    let stream = StreamName::Effect(heard.statement.effect);
+    let entries = shared.ledger.read_stream(account, &stream, Version::NONE, PAGE_MAX).await;
+    let entries = entries.map_err(CallbackError::unavailable)?;
+    EffectFold::of(&entries).map_err(CallbackError::unavailable)
+}

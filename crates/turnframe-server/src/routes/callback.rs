@@ -1,0 +1,81 @@
+//! Callbacks: what a destination says of an effect after the fact.
+//!
+//! Nobody's token is asked for: the destination's own signature says who speaks, over the bytes as they came. Whose
+//! effect it is, is found only after that.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, Request, State};
+use axum::http::HeaderMap;
+use axum::middleware::Next;
+use axum::response::Response;
+use serde::Serialize;
+use turnframe_actors::Called;
+use turnframe_core::id::{AccountId, DestinationKey};
+use turnframe_runtime::port::Incoming;
+
+use super::App;
+use crate::body::arriving;
+use crate::forward::pass_on;
+use crate::problem::Problem;
+
+#[derive(Serialize)]
+pub(super) struct Answer {
+    status: &'static str,
+}
+
+/// Whose effect a verified callback is of.
+#[derive(Debug, Clone)]
+pub(super) struct CallbackOf(AccountId);
+
+/// Verifies a callback and has it served by the owner of its effect's account, who verifies it again.
+pub(super) async fn to_owner(
+    State(app): State<Arc<App>>,
+    Path(destination): Path<String>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    let permit = app.callbacks.clone().try_acquire_owned().map_err(|_| Problem::OVERLOADED)?;
+    let (mut parts, body) = request.into_parts();
+    let body = arriving(Request::from_parts(parts.clone(), body), &app).await?;
+    let account = {
+        let incoming = incoming(&parts.headers, &body);
+        app.system.account_of_callback(&key(destination)?, &incoming).await?
+    };
+    parts.extensions.insert(CallbackOf(account.clone()));
+    let served = pass_on(&app, &account, parts, body, next).await;
+    drop(permit);
+    served
+}
+
+/// Records a callback, once however often it is delivered. A sender that is told anything but a 2xx delivers it again.
+pub(super) async fn post(
+    State(app): State<Arc<App>>,
+    Path(destination): Path<String>,
+    Extension(CallbackOf(account)): Extension<CallbackOf>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Json<Answer>, Problem> {
+    let (destination, incoming) = (key(destination)?, incoming(&headers, &body));
+    let status = match app.system.callback(&account, &destination, &incoming).await? {
+        Called::Recorded => "recorded",
+        Called::Repeated => "repeated",
+    };
+    Ok(Json(Answer { status }))
+}
+
+/// A name that cannot be one is no destination's.
+fn key(destination: String) -> Result<DestinationKey, Problem> {
+    destination.parse().map_err(|_| Problem::NOT_FOUND)
+}
+
+fn incoming(headers: &HeaderMap, body: &Bytes) -> Incoming {
+    let readable = headers.iter().filter_map(|(name, value)| Some((name, value.to_str().ok()?)));
+    let with = |incoming: Incoming, (name, value): (&axum::http::HeaderName, &str)| {
+        incoming.with(name.as_str(), value)
+    };
+    readable.fold(Incoming::new(body.to_vec()), with)
+}
