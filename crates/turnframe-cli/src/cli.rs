@@ -129,6 +129,16 @@ pub(crate) struct ServeArgs {
     /// The airline's address. Without one an airline is simulated on this machine
     #[arg(long, value_name = "URL")]
     pub(crate) airline: Option<String>,
+    /// A secret that the airline signs its callbacks with (Standard Webhooks, `whsec_…`); may be repeated while one
+    /// follows another. Without one, callbacks are not heard
+    #[arg(
+        long = "airline-secret",
+        value_name = "SECRET",
+        env = "TURNFRAME_AIRLINE_SECRETS",
+        hide_env_values = true,
+        value_delimiter = ','
+    )]
+    pub(crate) airline_secrets: Vec<SecretArg>,
     /// How the simulated airline meets the next requests, in order; after that it accepts
     #[arg(long, value_name = "BEHAVIOUR", value_delimiter = ',', conflicts_with = "airline")]
     pub(crate) simulate: Vec<Simulated>,
@@ -172,6 +182,24 @@ impl From<Simulated> for Behaviour {
             Simulated::DropBeforeCommit => Self::DropBeforeCommit,
             Simulated::Busy => Self::Busy { proof: true },
         }
+    }
+}
+
+/// A secret of the command line. It is never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct SecretArg(pub(crate) String);
+
+impl std::fmt::Debug for SecretArg {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SecretArg")
+    }
+}
+
+impl FromStr for SecretArg {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self(text.to_owned()))
     }
 }
 

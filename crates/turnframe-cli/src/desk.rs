@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use turnframe_actors::{Limits, System, SystemParts};
+use turnframe_destinations::webhooks::Secrets;
 use turnframe_ledger::open::open;
 use turnframe_ledger::postgres::NodeOptions;
 use turnframe_runtime::directory::LedgerDirectory;
 use turnframe_runtime::offline::OfflineInterpreter;
 use turnframe_travel::{AirlineDestination, AirlineSimulator};
 
+use crate::cli::SecretArg;
 use crate::exit::CliError;
 use crate::sources;
 
@@ -23,11 +25,13 @@ pub(crate) struct TravelDesk {
 
 impl TravelDesk {
     /// Starts a desk on a ledger, with an airline at an address or, without one, a simulated airline on this
-    /// machine. The node is what other processes on the same ledger see.
+    /// machine. The node is what other processes on the same ledger see. The airline's callbacks are heard where it has
+    /// secrets to sign them with.
     pub(crate) async fn start(
         ledger: &str,
         node: NodeOptions,
         airline: Option<&str>,
+        secrets: &[SecretArg],
     ) -> Result<Self, CliError> {
         let failed = |source| CliError::Ledger { address: ledger.to_owned(), source };
         let opened = open(ledger, Some(node)).await.map_err(failed)?;
@@ -37,6 +41,11 @@ impl TravelDesk {
         };
         let simulated = simulator.as_ref().map(AirlineSimulator::url);
         let airline = airline.map(str::to_owned).or(simulated).unwrap_or_default();
+        let mut destination = AirlineDestination::new(&airline)?;
+        if !secrets.is_empty() {
+            let secrets = secrets.iter().map(|secret| secret.0.as_str());
+            destination = destination.calling_back(Secrets::new(secrets)?);
+        }
         let registry = turnframe_travel::registry();
         let interpreter = Arc::new(OfflineInterpreter::of(&registry)?);
         let parts = SystemParts {
@@ -46,7 +55,7 @@ impl TravelDesk {
             registry,
             interpreter,
             narrator: None,
-            destinations: vec![Arc::new(AirlineDestination::new(&airline)?)],
+            destinations: vec![Arc::new(destination)],
             ids: sources::ids(),
             limits: Limits::default(),
         };

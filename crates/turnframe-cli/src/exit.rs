@@ -24,6 +24,9 @@ pub(crate) enum CliError {
     /// The airline could not be set up.
     #[error("the airline cannot be used")]
     Airline(#[from] turnframe_travel::airline::AirlineAddressError),
+    /// A secret of the airline cannot be used.
+    #[error("the airline's secrets cannot be used")]
+    Secret(#[from] turnframe_destinations::webhooks::SecretError),
     /// The simulated airline could not be started or stopped.
     #[error("the simulated airline failed")]
     Simulator(#[source] std::io::Error),
@@ -83,6 +86,7 @@ impl CliError {
             Self::Departed { .. } => 5,
             Self::Ledger { .. }
             | Self::Airline(_)
+            | Self::Secret(_)
             | Self::Simulator(_)
             | Self::Grammar(_)
             | Self::System(_)

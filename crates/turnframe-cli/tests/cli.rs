@@ -123,11 +123,13 @@ fn serve_makes_a_token_for_a_run_and_stops_in_order_at_either_signal() {
 }
 
 #[test]
-fn a_token_that_was_given_is_not_printed() {
+fn secrets_that_were_given_are_not_printed() {
     let directory = tempfile::tempdir().expect("a directory");
-    let token = ["--token", "acme/ada=a-secret-of-ada-at-acme"];
-    let serving = Serving::start(&directory.path().join("t.db"), &token);
-    assert!(!serving.listening.to_string().contains("a-secret-of-ada"));
+    let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    let more = ["--token", "acme/ada=a-secret-of-ada-at-acme", "--airline-secret", secret];
+    let serving = Serving::start(&directory.path().join("t.db"), &more);
+    let listening = serving.listening.to_string();
+    assert!(!listening.contains("a-secret-of-ada") && !listening.contains("MfKQ9r8G"));
     assert_eq!(serving.stop("-TERM").1, Some(0));
 }
 
@@ -156,6 +158,10 @@ fn what_cannot_be_done_ends_with_the_documented_code() {
     assert_exit(&ended(turnframe().args(serve).args(["--token", "no token"])), 2);
     assert_exit(&ended(turnframe().args(serve).args(["--token", "acme/ada=short"])), 1);
     assert_exit(&ended(turnframe().args(serve).args(["--airline", "ftp://airline"])), 1);
+    let refused = ended(turnframe().args(serve).args(["--airline-secret", "whsec_tooshort"]));
+    assert_exit(&refused, 1);
+    let said = String::from_utf8(refused.stderr).expect("UTF-8");
+    assert!(said.contains("24 to 64 bytes") && !said.contains("tooshort"), "{said}");
     assert_exit(&ended(turnframe().args(["demo", "--ledger", "redis:somewhere"])), 1);
     let help = ended(turnframe().args(["serve", "--help"]));
     let help = String::from_utf8(help.stdout).expect("UTF-8");

@@ -9,7 +9,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tokio::runtime::Builder;
-use turnframe_core::canonical::Json;
+use turnframe_core::canonical::{Digest, Json};
 use turnframe_core::id::{AccountId, CaseRef, EffectId};
 use turnframe_core::receipt::EffectConclusion;
 use turnframe_core::source::{IdSource, Timestamp};
@@ -18,12 +18,12 @@ use turnframe_ledger::{
     Append, Entry, EntryKind, EventLedger, MarkKind, MarkQuery, StreamName, Version,
 };
 use turnframe_runtime::effect::{
-    EffectRecord, EffectStep, SETTLING_MARGIN, append_of, mark_key, next, record_of,
-    record_of_lookup,
+    EffectRecord, EffectStep, Heard, SETTLING_MARGIN, UnheardError, append_of, append_of_callback,
+    mark_key, next, record_of, record_of_lookup,
 };
 use turnframe_runtime::entry::EntryBuilder;
 use turnframe_runtime::fold::effect::{EffectFold, EffectStatus};
-use turnframe_runtime::port::{DestinationProfile, Dispatched, Reconciled, Resending};
+use turnframe_runtime::port::{DestinationProfile, Dispatched, Reconciled, Resending, Statement};
 use turnframe_runtime::record::{ConclusionSource, DeferReason, EffectRequested};
 use turnframe_test::literal;
 use turnframe_test::sources::{ManualClock, START, ids_on};
@@ -104,8 +104,8 @@ fn i15_a_look_up_concludes_only_what_was_found_and_sends_again_only_what_cannot_
         };
         for now in [early, settled] {
             for answer in [Answer::Accepted, Answer::Rejected] {
-                let found = Reconciled::Found(answer.dispatched());
-                assert_eq!(look_up(found, 1, now), record_of(1, answer.dispatched()));
+                let found = look_up(Reconciled::Found(answer.dispatched()), 1, now);
+                assert_eq!(found, looked_up(record_of(1, answer.dispatched())));
             }
             for answer in [Answer::NotSent, Answer::Unknown] {
                 let found = Reconciled::Found(answer.dispatched());
@@ -118,6 +118,46 @@ fn i15_a_look_up_concludes_only_what_was_found_and_sends_again_only_what_cannot_
         let again = EffectRecord::Dispatched { attempt: 2 };
         assert_eq!(look_up(Reconciled::NotFound, 1, settled), again);
         assert_eq!(look_up(Reconciled::NotFound, ATTEMPTS_MAX, settled), unknown);
+    }
+}
+
+/// What an answer is recorded as that was asked for.
+fn looked_up(record: EffectRecord) -> EffectRecord {
+    match record {
+        EffectRecord::Concluded { attempt, conclusion, .. } => {
+            EffectRecord::Concluded { attempt, conclusion, source: ConclusionSource::LookUp }
+        }
+        other @ (EffectRecord::Dispatched { .. }
+        | EffectRecord::Deferred { .. }
+        | EffectRecord::Parked { .. }) => other,
+    }
+}
+
+#[test]
+fn a_callback_gives_a_verdict_and_only_of_an_effect_that_was_sent_there() {
+    let (account, ids) = (literal("acme"), ids_on(Arc::new(ManualClock::new(START)), 3));
+    let profile = profile(Resending::Never);
+    let heard = |answer: Answer| Heard {
+        id: "w1".to_owned(),
+        digest: Digest::ZERO,
+        statement: Statement { effect: ids.effect(), key: None, says: answer.dispatched() },
+    };
+    let record = |destination: &str, attempts, answer| {
+        let fold = fold(EffectStatus::Unknown { dispatched_at: START }, attempts, 0);
+        let from = (&literal(destination), &heard(answer));
+        append_of_callback(&account, &fold, &profile, from, &ids)
+    };
+    let own = requested().destination.to_string();
+    for answer in [Answer::Accepted, Answer::Rejected] {
+        assert!(record(&own, 1, answer).is_ok());
+        for (destination, attempts) in [(own.as_str(), 0), ("elsewhere", 1)] {
+            let refused = record(destination, attempts, answer);
+            assert!(matches!(refused, Err(UnheardError::NotSentThere)), "{refused:?}");
+        }
+    }
+    for answer in [Answer::Unknown, Answer::NotSent] {
+        let refused = record(&own, 1, answer);
+        assert!(matches!(refused, Err(UnheardError::NoVerdict)), "{refused:?}");
     }
 }
 
@@ -199,14 +239,8 @@ async fn live(resending: Resending, answers: &[(Answer, u8)]) -> Result<(), Test
             EffectStep::Rest => return world.has_ended(&fold).await,
             EffectStep::Dispatch { attempt } => world.dispatch(&fold, attempt, answer).await?,
             EffectStep::ConcludeUnknown { attempt } => {
-                let conclusion = EffectConclusion::Unknown;
-                world
-                    .append(&EffectRecord::Concluded {
-                        attempt,
-                        conclusion,
-                        source: ConclusionSource::Answer,
-                    })
-                    .await;
+                let (conclusion, source) = (EffectConclusion::Unknown, ConclusionSource::Answer);
+                world.append(&EffectRecord::Concluded { attempt, conclusion, source }).await;
             }
             EffectStep::LookUp { attempt, dispatched_at } => {
                 let (found, now) = (answer.reconciled(), world.ids.now());

@@ -49,7 +49,9 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), CliError> {
         lease: Duration::from_millis(args.lease_ms),
         ..NodeOptions::new(sources::ids().uuid(), advertised)
     };
-    let desk = TravelDesk::start(&args.ledger, node, args.airline.as_deref()).await?;
+    let desk =
+        TravelDesk::start(&args.ledger, node, args.airline.as_deref(), &args.airline_secrets)
+            .await?;
     let ledger = desk.system.ledger().clone();
     if let Some(simulator) = &desk.simulator {
         args.simulate.iter().for_each(|next| simulator.next(Behaviour::from(*next)));

@@ -14,16 +14,20 @@ use crate::host::{Answer, Desk, Host, Setup};
 
 /// A process that owns every partition.
 async fn owner(database: &Database) -> Host {
+    owner_with(database, Setup::default()).await
+}
+
+pub(crate) async fn owner_with(database: &Database, setup: Setup) -> Host {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = format!("http://{}", listener.local_addr().expect("an address"));
     let node = NodeOptions::new(Uuid::from_u64_pair(7, 7), address);
     let opened = open(&database.url(), Some(node)).await.expect("a ledger");
     let (listener, opened) = (Some(listener), Some(opened));
-    Host::start_with(Setup { listener, opened, seed: 2, ..Setup::default() }).await
+    Host::start_with(Setup { listener, opened, seed: 2, ..setup }).await
 }
 
 /// A process that owns none.
-async fn bystander(database: &Database) -> Host {
+pub(crate) async fn bystander(database: &Database) -> Host {
     let opened = open(&database.url(), None).await.expect("a ledger");
     let limits = ServerLimits { owner_wait: Duration::from_millis(300), ..ServerLimits::default() };
     Host::start_with(Setup { opened: Some(opened), limits, seed: 3, ..Setup::default() }).await

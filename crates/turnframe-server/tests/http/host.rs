@@ -24,9 +24,12 @@ use turnframe_server::{ServerLimits, Tokens, serve};
 use turnframe_test::fault::CrashSwitch;
 use turnframe_test::literal;
 use turnframe_test::sample::{DESK_OFFICE, DeskWorkflow};
-use turnframe_test::script::{ScriptedDestination, ScriptedInterpreter, hangs, means, propose};
+use turnframe_test::script::{
+    Behaviour, ScriptedDestination, ScriptedInterpreter, hangs, means, propose,
+};
 use turnframe_test::sources;
 
+use crate::callbacks::{Signed, secrets};
 use crate::live::Following;
 
 /// Longer than anything here takes; what is waited for comes, or the test fails.
@@ -96,6 +99,8 @@ pub(crate) struct Setup {
     pub(crate) limits: ServerLimits,
     pub(crate) turns_waiting_max: usize,
     pub(crate) is_gate_open: bool,
+    /// What becomes of an order that the office is sent.
+    pub(crate) office: Behaviour,
     pub(crate) seed: u64,
 }
 
@@ -107,6 +112,7 @@ impl Default for Setup {
             limits: ServerLimits::default(),
             turns_waiting_max: Limits::default().turns_waiting_max,
             is_gate_open: true,
+            office: Behaviour::accepts(),
             seed: 1,
         }
     }
@@ -178,7 +184,8 @@ impl Host {
             None => open("memory:", None).await.expect("a ledger"),
         };
         let (gate, is_open) = watch::channel(setup.is_gate_open);
-        let office = Arc::new(ScriptedDestination::accepting(DESK_OFFICE));
+        let office = ScriptedDestination::new(DESK_OFFICE, move |_| setup.office.clone());
+        let office = Arc::new(office.calling_back(Signed(secrets())));
         let limits = Limits {
             turns_waiting_max: setup.turns_waiting_max,
             shutdown: Duration::from_millis(200),

@@ -86,9 +86,13 @@ async fn a_refusal_carries_the_airlines_code_and_stands() {
     let (simulator, destination) = airline().await;
     simulator.next(Behaviour::Refuse { code: "fully_booked".to_owned() });
     let refused = Dispatched::rejected("fully_booked");
+    // What is looked up comes with the airline's count.
+    let details = Json::of(&serde_json::json!({"status": "refused", "sequence": 1}));
+    let (code, details) = ("fully_booked".to_owned(), details.expect("JSON"));
+    let counted = Dispatched::Rejected { code, details };
     assert_eq!(destination.dispatch(&delivery(1)).await, refused);
     assert_eq!(destination.dispatch(&delivery(1)).await, refused, "the first record stands");
-    assert_eq!(destination.reconcile(&delivery(1)).await, Reconciled::Found(refused));
+    assert_eq!(destination.reconcile(&delivery(1)).await, Reconciled::Found(counted));
     assert_eq!(simulator.book().rebookings(), 0);
 }
 

@@ -9,7 +9,7 @@ use turnframe_core::id::EffectId;
 use turnframe_core::receipt::EffectConclusion;
 
 use super::command::TripCommand;
-use crate::airline::{AirlineCallback, AirlineDetails, Standing};
+use crate::airline::AirlineDetails;
 
 /// Where a rebooking stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -251,20 +251,6 @@ pub(super) fn conclude(effect: EffectId, conclusion: &EffectConclusion) -> TripC
     TripCommand::RecordRebookingOutcome { effect, outcome, sequence }
 }
 
-impl From<AirlineCallback> for TripCommand {
-    /// What the airline calls back to say, as a command for the case that its effect belongs to. The airline's
-    /// count comes with it, so that a late, older status is told from a newer one.
-    fn from(callback: AirlineCallback) -> Self {
-        let outcome = match callback.statement.standing {
-            Standing::Received { reference } => RebookingOutcome::Submitted { reference },
-            Standing::Confirmed { reference } => RebookingOutcome::Accepted { reference },
-            Standing::Refused { code } => RebookingOutcome::Rejected { code },
-        };
-        let sequence = Some(callback.statement.sequence);
-        Self::RecordRebookingOutcome { effect: callback.key, outcome, sequence }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -375,30 +361,13 @@ mod tests {
         assert_eq!(concluded(serde_json::json!(["odd"])), record(submitted(), None));
 
         let of = |conclusion| conclude(effect(1), &conclusion);
+        let details = turnframe_core::canonical::Json::of(&serde_json::json!({"sequence": 3}));
+        let (code, details) = ("full".to_owned(), details.expect("JSON"));
+        assert_eq!(of(EffectConclusion::Rejected { code, details }), record(rejected(), Some(3)));
         let refused = EffectConclusion::rejected("full");
         assert_eq!(of(refused), record(rejected(), None));
         assert_eq!(of(EffectConclusion::Unknown), record(RebookingOutcome::Unknown, None));
         let parked = RebookingOutcome::ReconciliationRequired;
         assert_eq!(of(EffectConclusion::ReconciliationRequired), record(parked, None));
-    }
-
-    #[test]
-    fn a_callback_is_a_command_that_brings_the_airlines_count() {
-        let reference = || "R-1".to_owned();
-        for (standing, outcome) in [
-            (
-                Standing::Received { reference: reference() },
-                RebookingOutcome::Submitted { reference: reference() },
-            ),
-            (Standing::Confirmed { reference: reference() }, accepted()),
-            (Standing::Refused { code: "full".to_owned() }, rejected()),
-        ] {
-            let statement = crate::airline::AirlineStatement { standing, sequence: 4 };
-            let command = TripCommand::from(AirlineCallback { key: effect(1), statement });
-            let sequence = Some(4);
-            let expected =
-                TripCommand::RecordRebookingOutcome { effect: effect(1), outcome, sequence };
-            assert_eq!(command, expected);
-        }
     }
 }

@@ -24,7 +24,7 @@ const UNREACHED: &str = "demo:";
 pub(crate) async fn run(args: DemoArgs) -> Result<(), CliError> {
     let output = Output { json: args.json };
     let node = NodeOptions::new(sources::ids().uuid(), UNREACHED);
-    let desk = TravelDesk::start(&args.ledger, node, None).await?;
+    let desk = TravelDesk::start(&args.ledger, node, None, &[]).await?;
     let TravelDesk { system, simulator, .. } = desk;
     let played = match &simulator {
         Some(simulator) => play(Stage::open(system.clone()).await?, simulator, output).await,
