@@ -7,8 +7,7 @@
 
 use turnframe_core::canonical::Digest;
 use turnframe_core::id::{AccountId, DestinationKey};
-use turnframe_ledger::ledger::PAGE_MAX;
-use turnframe_ledger::{AppendError, StreamName, Version};
+use turnframe_ledger::AppendError;
 use turnframe_runtime::effect::{Heard, UnheardError, append_of_callback};
 use turnframe_runtime::fold::effect::EffectFold;
 use turnframe_runtime::key;
@@ -98,8 +97,7 @@ async fn fold(
     account: &AccountId,
     heard: &Heard,
 ) -> Result<Option<EffectFold>, CallbackError> {
-    let stream = StreamName::Effect(heard.statement.effect);
-    let entries = shared.ledger.read_stream(account, &stream, Version::NONE, PAGE_MAX).await;
+    let entries = shared.effect(account, heard.statement.effect).await;
     let entries = entries.map_err(CallbackError::unavailable)?;
     EffectFold::of(&entries).map_err(CallbackError::unavailable)
 }

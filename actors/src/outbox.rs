@@ -4,17 +4,17 @@
 //! key that every attempt of the effect shares; its conclusion is appended after. Killed in between, the
 //! next start finds the attempt and concludes it as unknown (I15): it is looked up, never blindly sent again.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use tokio::sync::watch;
 use turnframe_core::id::{AccountId, EffectId};
 use turnframe_core::receipt::EffectConclusion;
 use turnframe_core::source::Timestamp;
-use turnframe_ledger::ledger::PAGE_MAX;
-use turnframe_ledger::{Mark, MarkChange, MarkKind, PartitionId, StreamName, Version};
+use turnframe_ledger::{Mark, MarkChange, MarkKind, PartitionId, StreamName};
+use turnframe_runtime::breaker::{Breaker, Pace};
 use turnframe_runtime::effect::{
-    EffectRecord, EffectStep, append_of, next, record_of, record_of_lookup,
+    EffectRecord, EffectStep, append_of, next, not_sent_while_down, record_of, record_of_lookup,
 };
 use turnframe_runtime::fold::effect::{EffectFold, EffectStatus};
 use turnframe_runtime::port::{Delivery, Destination, DestinationProfile, Dispatched, Reconciled};
@@ -27,12 +27,47 @@ use crate::sweeper::Duty;
 pub(crate) struct Outbox {
     destination: Arc<dyn Destination>,
     profile: DestinationProfile,
+    breaker: Mutex<Breaker>,
+    pace: Option<Mutex<Pace>>,
 }
 
 impl Outbox {
     pub(crate) fn new(destination: Arc<dyn Destination>) -> Self {
         let profile = destination.profile();
-        Self { destination, profile }
+        let burst = u32::try_from(profile.concurrency).unwrap_or(u32::MAX);
+        Self {
+            breaker: Mutex::new(Breaker::new(profile.failures_max, profile.failures_pause)),
+            pace: profile.rate.map(|rate| Mutex::new(Pace::new(rate, burst))),
+            destination,
+            profile,
+        }
+    }
+
+    fn breaker(&self) -> MutexGuard<'_, Breaker> {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the destination's pace allows one more attempt.
+    async fn keep_pace(&self, now: Timestamp) {
+        let Some(pace) = &self.pace else { return };
+        let wait = pace.lock().unwrap_or_else(PoisonError::into_inner).next(now);
+        tokio::time::sleep(wait).await;
+    }
+
+    /// Notes how an attempt ended. Says whether the destination is left alone from now on.
+    fn note(&self, now: Timestamp, dispatched: &Dispatched) -> bool {
+        let failed = matches!(dispatched, Dispatched::NotSent { .. } | Dispatched::Unknown { .. });
+        let opened = self.breaker().end(now, failed);
+        if opened {
+            let destination = self.destination.key();
+            tracing::error!(
+                counter.turnframe.outbox.opened = 1,
+                %destination,
+                pause = ?self.profile.failures_pause,
+                "a destination fails again and again, and is left alone for a while"
+            );
+        }
+        opened
     }
 }
 
@@ -52,6 +87,10 @@ impl Duty for Outbox {
 
     fn nudges(&self, shared: &Shared) -> watch::Receiver<()> {
         shared.nudges.effects.subscribe()
+    }
+
+    fn closed_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.breaker().closed_until(now)
     }
 
     /// No attempt is on its way yet: one that was recorded is over, and nobody knows how (I15).
@@ -129,8 +168,13 @@ impl Work<'_> {
         self.append(fold, &EffectRecord::Concluded { attempt, conclusion, source }).await
     }
 
-    /// Records the attempt, sends it, records what came of it.
+    /// Records the attempt, sends it, records what came of it; or leaves the destination alone.
     async fn dispatch(&self, mut fold: EffectFold, attempt: u32) -> Outcome {
+        let (outbox, ids) = (self.outbox, self.shared.ids());
+        outbox.keep_pace(ids.now()).await;
+        if let Err(until) = outbox.breaker().begin(ids.now(), outbox.profile.timeout) {
+            return Ok(Some(until));
+        }
         self.append(&fold, &EffectRecord::Dispatched { attempt }).await?;
         fold.version = fold.version.plus(1);
         let delivery = self.delivery(&fold, attempt);
@@ -145,6 +189,7 @@ impl Work<'_> {
             Ok(dispatched) => dispatched,
             Err(_) => Dispatched::Unknown { reason: "the attempt timed out".to_owned() },
         };
+        let is_down = outbox.note(ids.now(), &dispatched);
         if let Dispatched::Unknown { reason } = &dispatched {
             tracing::warn!(
                 counter.turnframe.external.outcome_unknown = 1,
@@ -154,7 +199,12 @@ impl Work<'_> {
             );
         }
         // A callback may have come before the answer: it stands, and the next look finds nothing left to do.
-        self.append(&fold, &record_of(attempt, dispatched)).await
+        let record = if is_down && matches!(dispatched, Dispatched::NotSent { .. }) {
+            not_sent_while_down(&fold, &outbox.profile, attempt, ids.now())
+        } else {
+            record_of(attempt, dispatched)
+        };
+        self.append(&fold, &record).await
     }
 
     async fn look_up(&self, fold: &EffectFold, attempt: u32) -> Reconciled {
@@ -176,9 +226,7 @@ impl Work<'_> {
     }
 
     async fn fold(&self) -> Result<Option<EffectFold>, Failure> {
-        let stream = StreamName::Effect(self.effect);
-        let ledger = &self.shared.ledger;
-        let entries = ledger.read_stream(self.account, &stream, Version::NONE, PAGE_MAX).await?;
+        let entries = self.shared.effect(self.account, self.effect).await?;
         Ok(EffectFold::of(&entries)?)
     }
 

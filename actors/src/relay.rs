@@ -46,8 +46,7 @@ impl Relay {
         effect: EffectId,
         fact: FactKey,
     ) -> Carried {
-        let stream = StreamName::Effect(effect);
-        let entries = shared.ledger.read_stream(account, &stream, Version::NONE, PAGE_MAX).await?;
+        let entries = shared.effect(account, effect).await?;
         let requested = EffectFold::of(&entries)?.ok_or("the effect has no entries")?.requested;
         let is_it = |entry: &&Entry| entry.version == fact.version && entry.id == fact.entry;
         let entry = entries.iter().find(is_it).ok_or("the fact is not where its mark says")?;

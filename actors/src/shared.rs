@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use ractor::ActorRef;
 use tokio::sync::watch;
-use turnframe_core::id::{AccountId, CaseRef, ConversationId};
+use turnframe_core::id::{AccountId, CaseRef, ConversationId, EffectId};
 use turnframe_core::source::IdSource;
+use turnframe_ledger::ledger::PAGE_MAX;
 use turnframe_ledger::snapshot::SnapshotStore;
-use turnframe_ledger::{Append, AppendError, Appended, EventLedger};
+use turnframe_ledger::{
+    Append, AppendError, Appended, Entry, EventLedger, ReadError, StreamName, Version,
+};
 use turnframe_runtime::turn::TurnEngine;
 
 use crate::case::CaseMessage;
@@ -36,6 +39,24 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn ids(&self) -> &IdSource {
         self.engine.ids()
+    }
+
+    /// All entries of an effect.
+    pub(crate) async fn effect(
+        &self,
+        account: &AccountId,
+        effect: EffectId,
+    ) -> Result<Vec<Entry>, ReadError> {
+        let (stream, mut entries) = (StreamName::Effect(effect), Vec::new());
+        loop {
+            let after = entries.last().map_or(Version::NONE, |last: &Entry| last.version);
+            let page = self.ledger.read_stream(account, &stream, after, PAGE_MAX).await?;
+            let is_last = page.len() < PAGE_MAX;
+            entries.extend(page);
+            if is_last {
+                return Ok(entries);
+            }
+        }
     }
 
     /// Appends once, with patience for a ledger that is away.

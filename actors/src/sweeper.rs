@@ -50,6 +50,12 @@ pub(crate) trait Duty: Send + Sync + 'static {
     /// What tells it that something may be due.
     fn nudges(&self, shared: &Shared) -> watch::Receiver<()>;
 
+    /// Until when nothing is to be begun, however much is due.
+    fn closed_until(&self, now: Timestamp) -> Option<Timestamp> {
+        let _ = now;
+        None
+    }
+
     /// Sees to what the process before left behind, due or not. Nothing is on its way yet.
     async fn take_over(&self, shared: &Shared, mark: &Mark);
 
@@ -353,6 +359,12 @@ impl<D: Duty> Sweeper<D> {
 
     async fn look(&self, myself: &ActorRef<SweepMessage>, state: &mut SweepState) {
         let now = self.shared.ids().now();
+        if let Some(until) = self.duty.closed_until(now) {
+            state.has_more = false;
+            state.dues.push(Reverse(until));
+            let pause = self.pause(now, state);
+            return self.look_again(myself, state, pause);
+        }
         let served = self.shared.served.partitions().intersection(self.ready.partitions());
         let mut query = query(self.duty.as_ref(), served, Some(now));
         let mut rested: HashMap<StreamKey, Resting> = HashMap::new();

@@ -66,7 +66,7 @@ pub enum EffectStep {
 #[must_use]
 pub fn next(fold: &EffectFold, profile: &DestinationProfile) -> EffectStep {
     let attempt = fold.attempts;
-    let attempts_left = attempt < profile.attempts_max;
+    let attempts_left = fold.has_attempts_left(profile.attempts_max);
     match &fold.status {
         EffectStatus::Requested => EffectStep::Dispatch { attempt: 1 },
         EffectStatus::NotSent if attempts_left => EffectStep::Dispatch { attempt: attempt + 1 },
@@ -162,6 +162,20 @@ pub fn record_of(attempt: u32, dispatched: Dispatched) -> EffectRecord {
     EffectRecord::Concluded { attempt, conclusion, source: ConclusionSource::Answer }
 }
 
+/// What an attempt is recorded as that was not sent to a destination that nothing reaches. It does not count, for as long
+/// as the profile has patience with an outage.
+#[must_use]
+pub fn not_sent_while_down(
+    fold: &EffectFold,
+    profile: &DestinationProfile,
+    attempt: u32,
+    now: Timestamp,
+) -> EffectRecord {
+    let is_patient = now < fold.requested_at.plus(profile.outage_max);
+    let reason = if is_patient { DeferReason::Unavailable } else { DeferReason::NotSent };
+    EffectRecord::Deferred { attempt, reason }
+}
+
 /// What a look-up's answer comes to. "Not found" counts only once the receiver cannot be working on the
 /// attempt any more; then it goes out again under the same key.
 #[must_use]
@@ -186,7 +200,7 @@ pub fn record_of_lookup(
         },
         Reconciled::NotFound => {
             let settled = dispatched_at.plus(profile.timeout).plus(SETTLING_MARGIN);
-            if now >= settled && fold.attempts < profile.attempts_max {
+            if now >= settled && fold.has_attempts_left(profile.attempts_max) {
                 EffectRecord::Dispatched { attempt: attempt + 1 }
             } else {
                 still_unknown
@@ -240,7 +254,7 @@ pub fn append_of(
             let payload = EffectDeferred { attempt: *attempt, reason: *reason };
             let entry = builder.build(&stream, EntryKind::EffectDeferred, &payload)?;
             let tries = match reason {
-                DeferReason::NotSent => *attempt,
+                DeferReason::NotSent | DeferReason::Unavailable => *attempt,
                 DeferReason::StillUnknown => fold.lookups + 1,
             };
             (entry, retry(tries), false)

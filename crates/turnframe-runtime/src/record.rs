@@ -197,6 +197,8 @@ pub struct EffectDeferred {
 pub enum DeferReason {
     /// The attempt provably was not sent.
     NotSent,
+    /// Neither was it, and nothing else reached the destination either: it does not count against the effect.
+    Unavailable,
     /// A look-up did not find out what became of the attempt.
     StillUnknown,
 }

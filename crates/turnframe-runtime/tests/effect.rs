@@ -19,7 +19,7 @@ use turnframe_ledger::{
 };
 use turnframe_runtime::effect::{
     EffectRecord, EffectStep, Heard, SETTLING_MARGIN, UnheardError, append_of, append_of_callback,
-    mark_key, next, record_of, record_of_lookup,
+    mark_key, next, not_sent_while_down, record_of, record_of_lookup,
 };
 use turnframe_runtime::entry::EntryBuilder;
 use turnframe_runtime::fold::effect::{EffectFold, EffectStatus};
@@ -119,6 +119,24 @@ fn i15_a_look_up_concludes_only_what_was_found_and_sends_again_only_what_cannot_
         assert_eq!(look_up(Reconciled::NotFound, 1, settled), again);
         assert_eq!(look_up(Reconciled::NotFound, ATTEMPTS_MAX, settled), unknown);
     }
+}
+
+#[test]
+fn an_attempt_at_a_destination_that_is_down_counts_only_once_patience_is_over() {
+    let profile = profile(Resending::Never);
+    let requested = fold(EffectStatus::Dispatched { at: START }, ATTEMPTS_MAX, 0);
+    let over = START.plus(profile.outage_max);
+    let before = Timestamp::from_micros(over.as_micros() - 1);
+    for (now, reason) in [(before, DeferReason::Unavailable), (over, DeferReason::NotSent)] {
+        let record = not_sent_while_down(&requested, &profile, 1, now);
+        assert_eq!(record, EffectRecord::Deferred { attempt: 1, reason });
+    }
+    let fold =
+        |uncounted| EffectFold { uncounted, ..self::fold(EffectStatus::NotSent, ATTEMPTS_MAX, 0) };
+    let park = EffectStep::Park { reason: DeferReason::NotSent };
+    assert_eq!(next(&fold(0), &profile), park);
+    let again = EffectStep::Dispatch { attempt: ATTEMPTS_MAX + 1 };
+    assert_eq!(next(&fold(1), &profile), again);
 }
 
 /// What an answer is recorded as that was asked for.
@@ -381,7 +399,16 @@ fn step(resending: Resending, status: EffectStatus, attempts: u32, lookups: u32)
 
 fn fold(status: EffectStatus, attempts: u32, lookups: u32) -> EffectFold {
     let (version, requested, in_doubt) = (Version(9), requested(), None);
-    EffectFold { version, requested, attempts, lookups, in_doubt, status }
+    EffectFold {
+        version,
+        requested,
+        requested_at: START,
+        attempts,
+        uncounted: 0,
+        lookups,
+        in_doubt,
+        status,
+    }
 }
 
 fn profile(resending: Resending) -> DestinationProfile {

@@ -39,8 +39,12 @@ pub struct EffectFold {
     pub version: Version,
     /// What was asked for.
     pub requested: EffectRequested,
+    /// When it was asked for.
+    pub requested_at: Timestamp,
     /// How many attempts were made.
     pub attempts: u32,
+    /// How many of them say nothing about the effect: the destination was down.
+    pub uncounted: u32,
     /// How many look-ups of the last attempt came to nothing.
     pub lookups: u32,
     /// When the latest attempt was recorded that may have been received or not. A later one that was not sent says
@@ -63,12 +67,20 @@ impl EffectFold {
         let fold = Self {
             version: follow(Version::NONE, first)?,
             requested: open(first)?,
+            requested_at: first.recorded_at,
             attempts: 0,
+            uncounted: 0,
             lookups: 0,
             in_doubt: None,
             status: EffectStatus::Requested,
         };
         rest.iter().try_fold(fold, Self::apply).map(Some)
+    }
+
+    /// Whether another attempt may be made, of so many.
+    #[must_use]
+    pub const fn has_attempts_left(&self, attempts_max: u32) -> bool {
+        self.attempts.saturating_sub(self.uncounted) < attempts_max
     }
 
     fn apply(mut self, entry: &Entry) -> Result<Self, FoldError> {
@@ -83,6 +95,9 @@ impl EffectFold {
                 let EffectDeferred { reason, .. } = open(entry)?;
                 match reason {
                     DeferReason::NotSent => self.status = EffectStatus::NotSent,
+                    DeferReason::Unavailable => {
+                        (self.status, self.uncounted) = (EffectStatus::NotSent, self.uncounted + 1);
+                    }
                     DeferReason::StillUnknown => self.lookups += 1,
                 }
             }

@@ -1,3 +1,4 @@
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -94,6 +95,15 @@ pub struct DestinationProfile {
     pub resending: Resending,
     /// How many deliveries run at once.
     pub concurrency: usize,
+    /// How many attempts are begun in a second, beyond a burst of as many as run at once.
+    pub rate: Option<NonZeroU32>,
+    /// After how many attempts in a row that were not sent, or whose outcome nobody knows, the destination is left alone;
+    /// 0 for never. What waits meanwhile does not use up its attempts.
+    pub failures_max: u32,
+    /// For how long it is left alone before one attempt shows how things are.
+    pub failures_pause: Duration,
+    /// How old an effect may become while nothing reaches the destination before that counts against it.
+    pub outage_max: Duration,
     /// How long one attempt may take before its outcome is unknown.
     pub timeout: Duration,
     /// How many attempts are made at what provably was not sent.
@@ -111,6 +121,10 @@ impl Default for DestinationProfile {
         Self {
             resending: Resending::Never,
             concurrency: 16,
+            rate: None,
+            failures_max: 3,
+            failures_pause: Duration::from_secs(10),
+            outage_max: Duration::from_secs(60 * 60),
             timeout: Duration::from_secs(10),
             attempts_max: 5,
             lookups_max: 8,

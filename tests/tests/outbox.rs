@@ -1,0 +1,159 @@
+//! The outbox of a destination: what an outage and a poisoned effect do to the others, and how fast it sends.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::runtime::Builder;
+use turnframe_core::receipt::ReceiptStatus;
+use turnframe_ledger::EntryKind;
+use turnframe_runtime::port::DestinationProfile;
+use turnframe_runtime::record::{DeferReason, EffectDeferred};
+use turnframe_test::script::{Behaviour, ScriptedDestination};
+use turnframe_tests::claims;
+use turnframe_tests::crash::everywhere;
+use turnframe_tests::desk::{self, OPEN, REBOOK};
+use turnframe_tests::world::{Backend, Process, World, actor, clicked};
+
+/// How many people rebook at once.
+const CROWD: usize = 6;
+
+/// As many people as a crowd has, each of whom has confirmed a rebooking.
+async fn crowd(process: &Process) -> Vec<Process> {
+    let mut crowd = Vec::new();
+    for number in 0..CROWD {
+        let one = process.talking(actor("acme", &format!("p{number}")), &format!("c{number}"));
+        one.begin().await;
+        one.say("t1", OPEN).await;
+        one.say("t2", REBOOK).await;
+        crowd.push(one);
+    }
+    for one in &crowd {
+        let card = one.card().await;
+        one.post("t3", clicked(&card, "confirm")).await.expect("answered");
+    }
+    crowd
+}
+
+/// The status of the last receipt that somebody was told.
+async fn told(process: &Process) -> Option<String> {
+    let transcript = process.transcript().await;
+    let blocks =
+        transcript.iter().filter_map(|item| item["update"]["blocks"][0]["status"].as_str());
+    blocks.collect::<Vec<_>>().pop().map(str::to_owned)
+}
+
+fn status(status: &ReceiptStatus) -> String {
+    let status = serde_json::to_value(status).expect("JSON");
+    status.as_str().expect("a name").to_owned()
+}
+
+/// Waits while time passes in steps, until a question is answered with yes.
+async fn until(world: &World, step: Duration, what: &str, is_so: impl AsyncFn() -> bool) {
+    for _ in 0..2_000 {
+        if is_so().await {
+            return;
+        }
+        world.clock.advance(step);
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    assert!(is_so().await, "it never came about: {what}");
+}
+
+#[test]
+fn an_outage_parks_nothing_and_what_waited_is_sent_when_it_is_over() {
+    everywhere(|backend| async move {
+        let is_down = Arc::new(AtomicBool::new(true));
+        let down = is_down.clone();
+        let airline = ScriptedDestination::new("airline", move |_| {
+            let is_down = down.load(Ordering::SeqCst);
+            if is_down { Behaviour::NotSent } else { Behaviour::accepts() }
+        });
+        let world = World::new(backend, Arc::new(desk::interpreter()), Arc::new(airline));
+        let process = world.start().await;
+        let crowd = crowd(&process).await;
+        // Longer than all of them together have attempts.
+        let enough = DestinationProfile::default().attempts_max as usize * (CROWD + 1);
+        until(&world, Duration::from_secs(1), "an outage", async || {
+            process.remote.enumerated().len() > enough
+        })
+        .await;
+        let entries = process.entries().await;
+        assert!(entries.iter().all(|entry| entry.kind != EntryKind::EffectParked));
+        let deferred = entries.iter().filter(|entry| entry.kind == EntryKind::EffectDeferred);
+        let reasons =
+            deferred.map(|entry| entry.body.open::<EffectDeferred>().expect("read").reason);
+        assert!(reasons.into_iter().any(|reason| reason == DeferReason::Unavailable));
+        is_down.store(false, Ordering::SeqCst);
+        until(&world, Duration::from_secs(1), "all are sent", async || {
+            world.airline.book().len() == CROWD
+        })
+        .await;
+        process.rest().await;
+        for one in crowd {
+            assert_eq!(told(&one).await, Some(status(&ReceiptStatus::Submitted)));
+            claims::check(&one).await;
+        }
+        assert!(world.airline.repeated().is_empty());
+    });
+}
+
+#[test]
+fn l10_one_effect_that_always_fails_holds_up_no_other_and_is_parked() {
+    everywhere(|backend| async move {
+        let first = Arc::new(std::sync::Mutex::new(None));
+        let airline = ScriptedDestination::new("airline", move |delivery| {
+            let mut first = first.lock().expect("unpoisoned");
+            let poisoned = *first.get_or_insert(delivery.effect);
+            let is_poisoned = poisoned == delivery.effect;
+            if is_poisoned { Behaviour::NotSent } else { Behaviour::accepts() }
+        });
+        let world = World::new(backend, Arc::new(desk::interpreter()), Arc::new(airline));
+        let process = world.start().await;
+        let crowd = crowd(&process).await;
+        until(&world, Duration::from_millis(50), "the others are sent", async || {
+            world.airline.book().len() == CROWD - 1
+        })
+        .await;
+        // Nothing else is sent from here on: what fails now fails alone, and is taken for an outage until patience ends.
+        until(&world, Duration::from_secs(3_600), "it is parked", async || {
+            process.kinds().await.contains(&"effect.parked")
+        })
+        .await;
+        process.rest().await;
+        let mut statuses = Vec::new();
+        for one in &crowd {
+            statuses.extend(told(one).await);
+            claims::check(one).await;
+        }
+        statuses.sort();
+        let mut expected = vec![status(&ReceiptStatus::Submitted); CROWD - 1];
+        expected.push(status(&ReceiptStatus::ReconciliationRequired));
+        expected.sort();
+        assert_eq!(statuses, expected);
+    });
+}
+
+#[test]
+fn a_destination_with_a_pace_is_sent_to_at_that_pace() {
+    let runtime = Builder::new_current_thread().enable_all().start_paused(true).build();
+    runtime.expect("a runtime").block_on(async {
+        let profile = DestinationProfile {
+            concurrency: 1,
+            rate: NonZeroU32::new(2),
+            ..DestinationProfile::default()
+        };
+        let airline = ScriptedDestination::accepting("airline").with_profile(profile);
+        let interpreter = Arc::new(desk::interpreter());
+        let world = World::new(Backend::Memory, interpreter, Arc::new(airline));
+        let process = world.start().await;
+        let started = tokio::time::Instant::now();
+        crowd(&process).await;
+        while world.airline.book().len() < CROWD {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let longest = Duration::from_millis(500) * u32::try_from(CROWD - 1).expect("a few");
+        assert!(started.elapsed() >= longest, "{:?}", started.elapsed());
+    });
+}
