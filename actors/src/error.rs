@@ -33,6 +33,42 @@ impl CallbackError {
     }
 }
 
+/// Why an operator's decision was not recorded. Nothing was written, but where it says otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResolveError {
+    /// The account has no such effect.
+    #[error("there is no such effect")]
+    NotFound,
+    /// Its receiver has spoken already: there is nothing to decide.
+    #[error("the effect is concluded")]
+    Concluded,
+    /// An attempt is on its way; decide once it has ended.
+    #[error("an attempt at the effect is on its way")]
+    UnderWay,
+    /// It goes on by itself.
+    #[error("the effect is not parked")]
+    NotParked,
+    /// The reason is blank or too long, or what was decided cannot be stored.
+    #[error("the decision or its reason cannot be recorded")]
+    Unreadable,
+    /// Another process takes work for the account.
+    #[error("another process takes work for this account")]
+    NotHere,
+    /// The ledger is away. Whether the decision was recorded is on the ledger: ask again.
+    #[error("the system is unavailable: {reason}")]
+    Unavailable {
+        /// What went wrong, for an operator.
+        reason: String,
+    },
+}
+
+impl ResolveError {
+    pub(crate) fn unavailable(reason: impl std::fmt::Display) -> Self {
+        Self::Unavailable { reason: reason.to_string() }
+    }
+}
+
 /// Why a turn, or a request about a conversation, was not served.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -10,6 +10,7 @@ mod conversation;
 mod error;
 mod limits;
 mod load;
+mod operator;
 mod outbox;
 mod registry;
 mod relay;
@@ -22,6 +23,7 @@ mod tenure;
 mod writer;
 
 pub use callback::Called;
-pub use error::{CallbackError, PostError};
+pub use error::{CallbackError, PostError, ResolveError};
 pub use limits::Limits;
+pub use operator::Resolution;
 pub use system::{StartError, System, SystemParts, TurnInput};

@@ -22,18 +22,20 @@ use turnframe_core::words::Message;
 use turnframe_ledger::mark::MARK_PAGE_MAX;
 use turnframe_ledger::snapshot::SnapshotStore;
 use turnframe_ledger::{
-    EventLedger, MarkKind, MarkQuery, Owner, PartitionId, PartitionSet, ReadError, StreamName,
+    EventLedger, Mark, MarkKind, MarkQuery, Owner, PartitionId, PartitionSet, ReadError, StreamName,
 };
+use turnframe_runtime::fold::effect::EffectFold;
 use turnframe_runtime::port::{
-    CaseDirectory, Destination, Incoming, Interpreter, Narrator, OriginToken,
+    CaseDirectory, Destination, DestinationProfile, Incoming, Interpreter, Narrator, OriginToken,
 };
 use turnframe_runtime::record::{ClickRecord, TurnAccepted};
 use turnframe_runtime::turn::{Cases, TurnEngine, TurnPorts, find_card};
 
 use crate::callback::{self, Called};
 use crate::conversation::{CaseRoutes, ConversationHolds, ConversationMessage, Posted};
-use crate::error::{CallbackError, PostError};
+use crate::error::{CallbackError, PostError, ResolveError};
 use crate::limits::Limits;
+use crate::operator::{self, Resolution};
 use crate::outbox::Outbox;
 use crate::registry::{Registry, SendError};
 use crate::relay::Relay;
@@ -278,6 +280,40 @@ impl System {
         let known = self.inner.destinations.get(destination).ok_or(CallbackError::NotFound)?;
         let heard = callback::hear(shared, known.as_ref(), incoming)?;
         callback::record(shared, account, (destination, &known.profile()), &heard).await
+    }
+
+    /// Records an operator's decision about an effect.
+    ///
+    /// # Errors
+    /// [`ResolveError`]; only [`ResolveError::Unavailable`] leaves open whether it was recorded.
+    pub async fn resolve_effect(&self, resolution: &Resolution) -> Result<(), ResolveError> {
+        let inner = &self.inner;
+        if !inner.shared.serves(&resolution.account) {
+            return Err(ResolveError::NotHere);
+        }
+        // A destination that is not there any more has effects that can be decided all the same.
+        let profile_of = |fold: &EffectFold| {
+            let known = inner.destinations.get(&fold.requested.destination);
+            known.map_or_else(DestinationProfile::default, |known| known.profile())
+        };
+        operator::resolve(&inner.shared, profile_of, resolution).await
+    }
+
+    /// The effects that wait for an operator, of one account or of all, at most a page of them after a mark.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the ledger cannot be read.
+    pub async fn parked_effects(
+        &self,
+        account: Option<&AccountId>,
+        after: Option<&Mark>,
+    ) -> Result<Vec<Mark>, ReadError> {
+        let query = MarkQuery {
+            account: account.cloned(),
+            after: after.map(|mark| (mark.account.clone(), mark.key.clone())),
+            ..MarkQuery::of(MarkKind::Parked)
+        };
+        self.inner.shared.ledger.marks(query).await
     }
 
     /// Whether an account's partition is served here.

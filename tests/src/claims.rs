@@ -79,7 +79,8 @@ pub fn told(entries: &[Entry]) -> Vec<(Position, ResponseBlock)> {
             | EntryKind::EffectDispatched
             | EntryKind::EffectDeferred
             | EntryKind::EffectConcluded
-            | EntryKind::EffectParked => continue,
+            | EntryKind::EffectParked
+            | EntryKind::EffectReleased => continue,
         };
         told.extend(blocks.into_iter().map(|block| (entry.position, block)));
     }

@@ -9,8 +9,9 @@
 use std::collections::BTreeMap;
 
 use tokio::runtime::{Builder, Runtime};
-use turnframe_actors::TurnInput;
+use turnframe_actors::{ResolveError, TurnInput};
 use turnframe_core::interaction::InteractionView;
+use turnframe_runtime::effect::OperatorDecision;
 use turnframe_test::fault::{Boundary, Coverage, CrashPoint, CrashSwitch, FaultPlan};
 
 use turnframe_travel::airline::Standing;
@@ -28,6 +29,8 @@ pub enum Step {
     ClickAgain(usize, &'static str),
     /// The airline calls back to say this of the first effect, as its statement of this number.
     CallBack(fn() -> Standing, u32),
+    /// An operator decides this about the first effect.
+    Decide(fn() -> OperatorDecision),
     /// Lets time pass, so that look-ups come due.
     Wait(std::time::Duration),
 }
@@ -183,6 +186,13 @@ impl<'a> Run<'a> {
     }
 
     async fn step(&mut self, process: &Process, index: usize) {
+        if let Step::Decide(decision) = self.steps[index] {
+            let decided = process.decide(process.effects().await[0], decision()).await;
+            // Decided before the crash, it stands.
+            let stands = [ResolveError::Concluded, ResolveError::NotParked];
+            assert!(decided.as_ref().err().is_none_or(|it| stands.contains(it)), "{decided:?}");
+            return;
+        }
         if let Step::CallBack(standing, sequence) = self.steps[index] {
             let effect = process.effects().await[0];
             let (id, says) = (format!("w{index}"), (effect, standing(), sequence));
@@ -199,7 +209,7 @@ impl<'a> Run<'a> {
                 }
                 Step::ClickAgain(earlier, option) => clicked(&self.cards[&earlier], option),
                 Step::Wait(time) => return self.world.clock.advance(time),
-                Step::CallBack(..) => unreachable!("nothing is posted"),
+                Step::CallBack(..) | Step::Decide(_) => unreachable!("nothing is posted"),
             };
             self.posted.insert(index, input);
         }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use turnframe_actors::{CallbackError, Called, PostError, System, TurnInput};
+use turnframe_actors::{
+    CallbackError, Called, PostError, Resolution, ResolveError, System, TurnInput,
+};
 use turnframe_core::block::AssistantTurn;
 use turnframe_core::canonical::Digest;
 use turnframe_core::context::ActorContext;
@@ -13,6 +15,7 @@ use turnframe_ledger::snapshot::SnapshotStore;
 use turnframe_ledger::{
     Entry, EntryKind, MarkKind, MarkQuery, PartitionId, Position, StreamName, Version,
 };
+use turnframe_runtime::effect::OperatorDecision;
 use turnframe_runtime::port::Incoming;
 use turnframe_runtime::transcript::{TranscriptContent, page};
 use turnframe_test::fault::{FaultDestination, FaultLedger};
@@ -110,6 +113,25 @@ impl Process {
         says: (EffectId, Standing, u32),
     ) -> Result<Called, CallbackError> {
         self.hear(&desk::callback(id, self.system.ids().now(), says)).await
+    }
+
+    /// An operator decides about an effect.
+    ///
+    /// # Errors
+    /// What the system refuses it with.
+    pub async fn decide(
+        &self,
+        effect: EffectId,
+        decision: OperatorDecision,
+    ) -> Result<(), ResolveError> {
+        let resolution = Resolution {
+            account: self.actor.account.clone(),
+            effect,
+            operator: literal("grace"),
+            reason: "asked them on the phone".to_owned(),
+            decision,
+        };
+        self.system.resolve_effect(&resolution).await
     }
 
     /// A request comes that claims to be the airline's.

@@ -64,6 +64,8 @@ entry_kinds! {
     EffectConcluded = "effect.concluded",
     /// Nobody but an operator can say what became of the effect.
     EffectParked = "effect.parked",
+    /// An operator gave a parked effect another round of attempts.
+    EffectReleased = "effect.released",
 }
 
 /// A kind that this version of the program does not know.

@@ -51,6 +51,8 @@ mark_kinds! {
     Card = "card",
     /// An effect has to be sent, sent again, or looked up, from its due time on.
     Effect = "effect",
+    /// An effect waits for an operator, since its due time.
+    Parked = "parked",
     /// A fact has to be carried from its stream to the next one.
     Relay = "relay",
     /// A record belongs to somebody: how a directory finds it.

@@ -8,8 +8,8 @@
 use std::time::Duration;
 
 use turnframe_core::canonical::{Digest, Json};
-use turnframe_core::id::{AccountId, DestinationKey, EffectId};
-use turnframe_core::personal::SealError;
+use turnframe_core::id::{AccountId, ActorId, DestinationKey, EffectId, IdError, SubjectId};
+use turnframe_core::personal::{Personal, SealError};
 use turnframe_core::receipt::EffectConclusion;
 use turnframe_core::source::{IdSource, Timestamp};
 use turnframe_ledger::append::NotAKey;
@@ -21,7 +21,7 @@ use crate::key;
 use crate::port::{DestinationProfile, Dispatched, Reconciled, Resending, Statement};
 use crate::record::{
     ConclusionSource, DeferReason, EffectConcluded, EffectDeferred, EffectDispatched, EffectParked,
-    FactKey,
+    EffectReleased, FactKey,
 };
 
 /// How long after an attempt's timeout a receiver may still be working on it. Until then "not found" means
@@ -136,6 +136,13 @@ pub enum EffectRecord {
         /// Why.
         reason: DeferReason,
     },
+    /// An operator gave it another round of attempts.
+    Released {
+        /// Who.
+        operator: ActorId,
+        /// Why.
+        reason: Personal<String>,
+    },
 }
 
 impl EffectRecord {
@@ -196,7 +203,8 @@ pub fn record_of_lookup(
             EffectRecord::Concluded { .. }
             | EffectRecord::Dispatched { .. }
             | EffectRecord::Deferred { .. }
-            | EffectRecord::Parked { .. } => still_unknown,
+            | EffectRecord::Parked { .. }
+            | EffectRecord::Released { .. } => still_unknown,
         },
         Reconciled::NotFound => {
             let settled = dispatched_at.plus(profile.timeout).plus(SETTLING_MARGIN);
@@ -273,12 +281,23 @@ pub fn append_of(
             let payload = EffectParked { attempt: *attempt, reason: *reason };
             (builder.build(&stream, EntryKind::EffectParked, &payload)?, None, true)
         }
+        EffectRecord::Released { operator, reason } => {
+            let payload = EffectReleased { operator: operator.clone(), reason: reason.clone() };
+            (builder.build(&stream, EntryKind::EffectReleased, &payload)?, Some(now), false)
+        }
     };
     let (kind, key) = (MarkKind::Effect, mark_key(&fold.requested.destination, effect));
     let mut marks = vec![match due {
         Some(due) => MarkChange::Set { kind, key, stream: stream.clone(), due },
         None => MarkChange::Clear { kind, key },
     }];
+    let kind = MarkKind::Parked;
+    let key = mark_key(&fold.requested.destination, effect);
+    if matches!(record, EffectRecord::Parked { .. }) {
+        marks.push(MarkChange::Set { kind, key, stream: stream.clone(), due: now });
+    } else if fold.status == EffectStatus::Parked {
+        marks.push(MarkChange::Clear { kind, key });
+    }
     if tells {
         let fact = FactKey { version: fold.version.plus(1), entry: entry.id };
         let (kind, key, stream) = (MarkKind::Relay, fact.to_string(), stream.clone());
@@ -286,6 +305,98 @@ pub fn append_of(
     }
     let expected = vec![(stream, fold.version)];
     Ok(Append { account: account.clone(), expected, entries: vec![entry], keys: Vec::new(), marks })
+}
+
+/// The longest reason that an operator can give, in bytes.
+pub const REASON_MAX_BYTES: usize = 2_000;
+
+/// What an operator decides about an effect that nobody here can go on with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OperatorDecision {
+    /// The receiver took it, as the operator found out.
+    Accepted {
+        /// What the receiver calls it.
+        reference: String,
+        /// What else it said.
+        details: Json,
+    },
+    /// The receiver refused it, as the operator found out.
+    Rejected {
+        /// The receiver's stable code.
+        code: String,
+    },
+    /// It may be sent again, under the same key.
+    Retry,
+}
+
+/// Why an operator's decision cannot be recorded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnresolvedError {
+    /// The receiver has spoken already.
+    #[error("the effect is concluded")]
+    Concluded,
+    /// An attempt is on its way.
+    #[error("an attempt at the effect is on its way")]
+    UnderWay,
+    /// It goes on by itself, and need not be retried.
+    #[error("the effect is not parked")]
+    NotParked,
+    /// A decision has a reason, of at most [`REASON_MAX_BYTES`], that is not blank.
+    #[error("a decision needs a reason of at most {REASON_MAX_BYTES} bytes")]
+    Reason,
+    /// The operator's name cannot name the subject of the operator's words.
+    #[error(transparent)]
+    Id(#[from] IdError),
+    /// It cannot be stored.
+    #[error(transparent)]
+    Seal(#[from] SealError),
+}
+
+/// Builds the append of an operator's decision: an event with a name and a reason.
+///
+/// # Errors
+/// [`UnresolvedError`]; then nothing is to be written.
+pub fn append_of_decision(
+    account: &AccountId,
+    effect: EffectId,
+    fold: &EffectFold,
+    profile: &DestinationProfile,
+    (operator, reason, decision): (&ActorId, &str, &OperatorDecision),
+    ids: &IdSource,
+) -> Result<Append, UnresolvedError> {
+    use EffectStatus as Status;
+    match (&fold.status, decision) {
+        (Status::Concluded(_), _) => return Err(UnresolvedError::Concluded),
+        (Status::Dispatched { .. }, _) => return Err(UnresolvedError::UnderWay),
+        (Status::Requested | Status::NotSent | Status::Unknown { .. }, OperatorDecision::Retry) => {
+            return Err(UnresolvedError::NotParked);
+        }
+        (
+            Status::Requested | Status::NotSent | Status::Unknown { .. } | Status::Parked,
+            OperatorDecision::Accepted { .. }
+            | OperatorDecision::Rejected { .. }
+            | OperatorDecision::Retry,
+        ) => {}
+    }
+    if reason.trim().is_empty() || reason.len() > REASON_MAX_BYTES || reason.contains('\0') {
+        return Err(UnresolvedError::Reason);
+    }
+    let reason = Personal::known(SubjectId::new(format!("actor:{operator}"))?, reason.to_owned());
+    let operator = operator.clone();
+    let conclusion = match decision.clone() {
+        OperatorDecision::Accepted { reference, details } => {
+            EffectConclusion::Accepted { reference, details }
+        }
+        OperatorDecision::Rejected { code } => EffectConclusion::rejected(code),
+        OperatorDecision::Retry => {
+            let record = EffectRecord::Released { operator, reason };
+            return Ok(append_of(account, effect, fold, profile, &record, ids)?);
+        }
+    };
+    let source = ConclusionSource::Operator { operator, reason };
+    let record = EffectRecord::Concluded { attempt: fold.attempts, conclusion, source };
+    Ok(append_of(account, effect, fold, profile, &record, ids)?)
 }
 
 /// A callback that was verified and read.

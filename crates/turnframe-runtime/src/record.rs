@@ -229,6 +229,13 @@ pub enum ConclusionSource {
         /// What it calls the message.
         id: String,
     },
+    /// An operator, who found it out in some other way.
+    Operator {
+        /// Who.
+        operator: ActorId,
+        /// How, in the operator's words.
+        reason: Personal<String>,
+    },
 }
 
 impl ConclusionSource {
@@ -244,6 +251,15 @@ pub struct EffectParked {
     pub attempt: u32,
     /// Why nobody here can go on.
     pub reason: DeferReason,
+}
+
+/// `effect.released`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EffectReleased {
+    /// Who decided that it may be sent again.
+    pub operator: ActorId,
+    /// Why, in the operator's words.
+    pub reason: Personal<String>,
 }
 
 /// A committed fact on its way to the next stream: `version:entry id` of the entry that states it.

@@ -107,7 +107,8 @@ pub fn item(entry: &Entry) -> Result<Option<TranscriptItem>, FoldError> {
         | EntryKind::EffectDispatched
         | EntryKind::EffectDeferred
         | EntryKind::EffectConcluded
-        | EntryKind::EffectParked => return Ok(None),
+        | EntryKind::EffectParked
+        | EntryKind::EffectReleased => return Ok(None),
     };
     Ok(Some(TranscriptItem {
         version: entry.version,

@@ -18,8 +18,9 @@ use turnframe_ledger::{
     Append, Entry, EntryKind, EventLedger, MarkKind, MarkQuery, StreamName, Version,
 };
 use turnframe_runtime::effect::{
-    EffectRecord, EffectStep, Heard, SETTLING_MARGIN, UnheardError, append_of, append_of_callback,
-    mark_key, next, not_sent_while_down, record_of, record_of_lookup,
+    EffectRecord, EffectStep, Heard, OperatorDecision, REASON_MAX_BYTES, SETTLING_MARGIN,
+    UnheardError, UnresolvedError, append_of, append_of_callback, append_of_decision, mark_key,
+    next, not_sent_while_down, record_of, record_of_lookup,
 };
 use turnframe_runtime::entry::EntryBuilder;
 use turnframe_runtime::fold::effect::{EffectFold, EffectStatus};
@@ -139,6 +140,44 @@ fn an_attempt_at_a_destination_that_is_down_counts_only_once_patience_is_over() 
     assert_eq!(next(&fold(1), &profile), again);
 }
 
+#[test]
+fn an_operator_decides_what_is_open_and_retries_what_is_parked_with_a_reason() {
+    use EffectStatus as S;
+    let (account, ids) = (literal("acme"), ids_on(Arc::new(ManualClock::new(START)), 3));
+    let profile = profile(Resending::Never);
+    let accepted =
+        OperatorDecision::Accepted { reference: "R".to_owned(), details: Json::default() };
+    let rejected = OperatorDecision::Rejected { code: "full".to_owned() };
+    let decide = |status: &S, reason: &str, decision: &OperatorDecision| {
+        let (fold, operator) = (fold(status.clone(), 1, 0), literal("op"));
+        let decided = (&operator, reason, decision);
+        append_of_decision(&account, ids.effect(), &fold, &profile, decided, &ids)
+    };
+    let open = [S::Requested, S::NotSent, S::Unknown { dispatched_at: START }, S::Parked];
+    for status in &open {
+        for decision in [&accepted, &rejected] {
+            assert!(decide(status, "they said so", decision).is_ok(), "{status:?}");
+        }
+        let retried = decide(status, "it is safe", &OperatorDecision::Retry);
+        if *status == S::Parked {
+            assert!(retried.is_ok());
+        } else {
+            assert!(matches!(retried, Err(UnresolvedError::NotParked)), "{retried:?}");
+        }
+    }
+    for decision in [&accepted, &rejected, &OperatorDecision::Retry] {
+        let under_way = decide(&S::Dispatched { at: START }, "why", decision);
+        assert!(matches!(under_way, Err(UnresolvedError::UnderWay)), "{under_way:?}");
+        let concluded = S::Concluded(EffectConclusion::rejected("full"));
+        let concluded = decide(&concluded, "why", decision);
+        assert!(matches!(concluded, Err(UnresolvedError::Concluded)), "{concluded:?}");
+        for reason in ["", " \n", "a\0b", &"x".repeat(REASON_MAX_BYTES + 1)] {
+            let blank = decide(&S::Parked, reason, decision);
+            assert!(matches!(blank, Err(UnresolvedError::Reason)), "{reason:?}: {blank:?}");
+        }
+    }
+}
+
 /// What an answer is recorded as that was asked for.
 fn looked_up(record: EffectRecord) -> EffectRecord {
     match record {
@@ -147,7 +186,8 @@ fn looked_up(record: EffectRecord) -> EffectRecord {
         }
         other @ (EffectRecord::Dispatched { .. }
         | EffectRecord::Deferred { .. }
-        | EffectRecord::Parked { .. }) => other,
+        | EffectRecord::Parked { .. }
+        | EffectRecord::Released { .. }) => other,
     }
 }
 
@@ -273,7 +313,8 @@ async fn live(resending: Resending, answers: &[(Answer, u8)]) -> Result<(), Test
                     }
                     record @ (EffectRecord::Deferred { .. }
                     | EffectRecord::Concluded { .. }
-                    | EffectRecord::Parked { .. }) => world.append(&record).await,
+                    | EffectRecord::Parked { .. }
+                    | EffectRecord::Released { .. }) => world.append(&record).await,
                 }
             }
             EffectStep::Park { reason } => {

@@ -47,7 +47,8 @@ pub fn original(entry: &Entry) -> Result<Original, FoldError> {
         | EntryKind::EffectDispatched
         | EntryKind::EffectDeferred
         | EntryKind::EffectConcluded
-        | EntryKind::EffectParked) => {
+        | EntryKind::EffectParked
+        | EntryKind::EffectReleased) => {
             return Err(FoldError::Kind { at: entry.reference(), kind });
         }
     };

@@ -85,7 +85,8 @@ impl CaseFold {
             | EntryKind::EffectDispatched
             | EntryKind::EffectDeferred
             | EntryKind::EffectConcluded
-            | EntryKind::EffectParked) => {
+            | EntryKind::EffectParked
+            | EntryKind::EffectReleased) => {
                 return Err(FoldError::Kind { at: entry.reference(), kind });
             }
         }

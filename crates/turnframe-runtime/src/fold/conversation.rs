@@ -88,7 +88,8 @@ impl ConversationFold {
             | EntryKind::EffectDispatched
             | EntryKind::EffectDeferred
             | EntryKind::EffectConcluded
-            | EntryKind::EffectParked) => {
+            | EntryKind::EffectParked
+            | EntryKind::EffectReleased) => {
                 return Err(FoldError::Kind { at: entry.reference(), kind });
             }
         }

@@ -117,6 +117,11 @@ impl EffectFold {
                 }
             }
             EntryKind::EffectParked => self.status = EffectStatus::Parked,
+            EntryKind::EffectReleased => {
+                // Whatever was in doubt, an operator has decided that the effect may be sent again.
+                (self.uncounted, self.lookups, self.in_doubt) = (self.attempts, 0, None);
+                self.status = EffectStatus::NotSent;
+            }
             kind @ (EntryKind::ConversationOpened
             | EntryKind::TurnAccepted
             | EntryKind::TurnReduced

@@ -190,7 +190,8 @@ impl Following {
             | EntryKind::EffectDispatched
             | EntryKind::EffectDeferred
             | EntryKind::EffectConcluded
-            | EntryKind::EffectParked => return Ok(false),
+            | EntryKind::EffectParked
+            | EntryKind::EffectReleased => return Ok(false),
         };
         let CardOpened { card, .. } = opened;
         Ok(card.conversation == self.conversation)
@@ -229,7 +230,8 @@ fn event_of(entry: &Entry) -> Result<Event, Failure> {
         | EntryKind::EffectDispatched
         | EntryKind::EffectDeferred
         | EntryKind::EffectConcluded
-        | EntryKind::EffectParked => event(entry, &EntryView::from(entry)),
+        | EntryKind::EffectParked
+        | EntryKind::EffectReleased => event(entry, &EntryView::from(entry)),
     }
 }
 
