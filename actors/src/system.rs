@@ -299,18 +299,19 @@ impl System {
         operator::resolve(&inner.shared, profile_of, resolution).await
     }
 
-    /// The effects that wait for an operator, of one account or of all, at most a page of them after a mark.
+    /// The effects that wait for an operator, of one account or of all, at most a page of them after a mark by its
+    /// account and key.
     ///
     /// # Errors
     /// [`ReadError`] when the ledger cannot be read.
     pub async fn parked_effects(
         &self,
         account: Option<&AccountId>,
-        after: Option<&Mark>,
+        after: Option<(&AccountId, &str)>,
     ) -> Result<Vec<Mark>, ReadError> {
         let query = MarkQuery {
             account: account.cloned(),
-            after: after.map(|mark| (mark.account.clone(), mark.key.clone())),
+            after: after.map(|(account, key)| (account.clone(), key.to_owned())),
             ..MarkQuery::of(MarkKind::Parked)
         };
         self.inner.shared.ledger.marks(query).await

@@ -1,4 +1,4 @@
-//! Who speaks: a bearer token leads to an actor, and nothing else does.
+//! Who speaks: a bearer token leads to an actor or to an operator, and nothing else does.
 //!
 //! Only digests of secrets are kept. A presented secret is digested and compared with all of them in constant
 //! time, so that neither the comparison nor its place in the list says how close a guess was.
@@ -12,7 +12,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use turnframe_core::canonical::Digest;
 use turnframe_core::context::ActorContext;
-use turnframe_core::id::Locale;
+use turnframe_core::id::{ActorId, Locale};
 
 use crate::problem::Problem;
 use crate::routes::App;
@@ -25,9 +25,17 @@ pub const TOKEN_MAX_BYTES: usize = 512;
 /// The languages that an `Accept-Language` header can choose.
 const LANGUAGES: [&str; 2] = ["en", "de"];
 
-/// Secrets, each with the actor that it stands for.
+/// Secrets, each with the actor or the operator that it stands for.
 #[derive(Clone, Default)]
-pub struct Tokens(Vec<(Digest, ActorContext)>);
+pub struct Tokens(Vec<(Digest, Bearer)>);
+
+/// Whom a secret stands for. An operator sees effects of every account and speaks in no conversation; an actor does
+/// neither.
+#[derive(Clone)]
+enum Bearer {
+    Actor(Box<ActorContext>),
+    Operator(ActorId),
+}
 
 /// Why a secret cannot be a token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,8 +46,8 @@ pub enum TokenError {
         "a token has {TOKEN_MIN_BYTES} to {TOKEN_MAX_BYTES} printable ASCII characters and no space"
     )]
     Secret,
-    /// It stands for another actor already.
-    #[error("a token is given to two actors")]
+    /// It stands for somebody else already.
+    #[error("a token is given to two")]
     Repeated,
     /// The actor's name cannot name the subject of the actor's own words.
     #[error("the actor's name is too long")]
@@ -57,29 +65,53 @@ impl Tokens {
     ///
     /// # Errors
     /// [`TokenError`] when the secret or the actor cannot be used.
-    pub fn with(mut self, secret: &str, actor: ActorContext) -> Result<Self, TokenError> {
-        let fits = (TOKEN_MIN_BYTES..=TOKEN_MAX_BYTES).contains(&secret.len());
-        if !fits || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(TokenError::Secret);
-        }
+    pub fn with(self, secret: &str, actor: ActorContext) -> Result<Self, TokenError> {
+        check(secret)?;
         actor.subject().map_err(|_| TokenError::Actor)?;
+        self.add(secret, Bearer::Actor(Box::new(actor)))
+    }
+
+    /// These tokens and one more, of an operator.
+    ///
+    /// # Errors
+    /// [`TokenError`] when the secret cannot be used.
+    pub fn with_operator(self, secret: &str, operator: ActorId) -> Result<Self, TokenError> {
+        check(secret)?;
+        self.add(secret, Bearer::Operator(operator))
+    }
+
+    fn add(mut self, secret: &str, bearer: Bearer) -> Result<Self, TokenError> {
         if self.find(secret).is_some() {
             return Err(TokenError::Repeated);
         }
-        self.0.push((digest(secret), actor));
+        self.0.push((digest(secret), bearer));
         Ok(self)
     }
 
-    /// The actor of a secret. All digests are compared, whatever is found.
-    fn find(&self, secret: &str) -> Option<&ActorContext> {
+    /// Whom a secret stands for. All digests are compared, whatever is found.
+    fn find(&self, secret: &str) -> Option<&Bearer> {
         let presented = digest(secret);
         let mut found = None;
-        for (known, actor) in &self.0 {
+        for (known, bearer) in &self.0 {
             if equal(known, &presented) {
-                found = Some(actor);
+                found = Some(bearer);
             }
         }
         found
+    }
+
+    fn actor(&self, secret: &str) -> Option<&ActorContext> {
+        match self.find(secret)? {
+            Bearer::Actor(actor) => Some(actor),
+            Bearer::Operator(_) => None,
+        }
+    }
+
+    fn operator(&self, secret: &str) -> Option<&ActorId> {
+        match self.find(secret)? {
+            Bearer::Operator(operator) => Some(operator),
+            Bearer::Actor(_) => None,
+        }
     }
 }
 
@@ -88,6 +120,12 @@ impl fmt::Debug for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tokens").field("len", &self.0.len()).finish()
     }
+}
+
+fn check(secret: &str) -> Result<(), TokenError> {
+    let fits = (TOKEN_MIN_BYTES..=TOKEN_MAX_BYTES).contains(&secret.len());
+    let is_sendable = fits && secret.bytes().all(|byte| byte.is_ascii_graphic());
+    if is_sendable { Ok(()) } else { Err(TokenError::Secret) }
 }
 
 fn digest(secret: &str) -> Digest {
@@ -111,11 +149,23 @@ impl FromRequestParts<Arc<App>> for Authenticated {
     }
 }
 
+/// The operator of a request.
+pub(crate) struct Operating(pub(crate) ActorId);
+
+impl FromRequestParts<Arc<App>> for Operating {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+        let operator = bearer(&parts.headers).and_then(|secret| app.tokens.operator(secret));
+        operator.cloned().map(Self).ok_or(Problem::UNAUTHENTICATED)
+    }
+}
+
 impl App {
     /// Who speaks, by the headers of a request.
     pub(crate) fn authenticate(&self, headers: &HeaderMap) -> Result<Authenticated, Problem> {
         let secret = bearer(headers).ok_or(Problem::UNAUTHENTICATED)?;
-        let actor = self.tokens.find(secret).ok_or(Problem::UNAUTHENTICATED)?;
+        let actor = self.tokens.actor(secret).ok_or(Problem::UNAUTHENTICATED)?;
         let locale = language(headers).unwrap_or_else(|| actor.locale.clone());
         Ok(Authenticated(ActorContext { locale, ..actor.clone() }))
     }
@@ -160,7 +210,11 @@ fn range(text: &str) -> Option<(u16, Locale)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use turnframe_core::id::{AccountId, ActorId};
+    use turnframe_core::id::AccountId;
+
+    fn operator(name: &str) -> ActorId {
+        ActorId::new(name).expect("a name")
+    }
 
     fn actor(account: &str) -> ActorContext {
         ActorContext {
@@ -182,13 +236,26 @@ mod tests {
             .with("a-secret-of-acme", actor("acme"))
             .and_then(|tokens| tokens.with("a-secret-of-beta", actor("beta")))
             .expect("tokens");
-        let account = |secret| tokens.find(secret).map(|actor| actor.account.as_str());
+        let account = |secret| tokens.actor(secret).map(|actor| actor.account.as_str());
         assert_eq!(account("a-secret-of-acme"), Some("acme"));
         assert_eq!(account("a-secret-of-beta"), Some("beta"));
         for other in ["", "a-secret-of-acm", "a-secret-of-acmf", "A-secret-of-acme"] {
             assert_eq!(account(other), None, "{other:?}");
         }
         assert_eq!(format!("{tokens:?}"), "Tokens { len: 2 }");
+    }
+
+    #[test]
+    fn an_operator_is_no_actor_and_an_actor_no_operator() {
+        let tokens = Tokens::new()
+            .with("a-secret-of-acme", actor("acme"))
+            .and_then(|tokens| tokens.with_operator("a-secret-of-grace", operator("grace")))
+            .expect("tokens");
+        assert!(tokens.actor("a-secret-of-grace").is_none());
+        assert!(tokens.operator("a-secret-of-acme").is_none());
+        assert_eq!(tokens.operator("a-secret-of-grace"), Some(&operator("grace")));
+        let again = tokens.with_operator("a-secret-of-acme", operator("grace"));
+        assert_eq!(again.err(), Some(TokenError::Repeated));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use turnframe_actors::{CallbackError, PostError};
+use turnframe_actors::{CallbackError, PostError, ResolveError};
 use turnframe_core::id::TurnId;
 use turnframe_runtime::port::CallbackRefusal;
 
@@ -87,6 +87,14 @@ problems! {
         "Repeat a callback with the very same content, or use a new id. Nothing was written.";
     CALLBACK_UNREADABLE = UNPROCESSABLE_ENTITY "callback_unreadable", "The callback cannot be read",
         "Send a verdict on an effect in the shape that was agreed on. Nothing was written.";
+    EFFECT_CONCLUDED = CONFLICT "effect_concluded", "The effect is concluded",
+        "Its receiver has spoken, or an operator has: there is nothing to decide. Nothing was written.";
+    EFFECT_UNDER_WAY = CONFLICT "effect_under_way", "An attempt at the effect is on its way",
+        "Decide once it has ended. Nothing was written.";
+    EFFECT_NOT_PARKED = CONFLICT "effect_not_parked", "The effect is not parked",
+        "It goes on by itself: there is nothing to retry. Nothing was written.";
+    UNREADABLE_DECISION = UNPROCESSABLE_ENTITY "unreadable_decision", "The decision cannot be recorded",
+        "Give a reason of at most 2000 bytes that is not blank and has no NUL. Nothing was written.";
     UNKNOWN_FIELD = UNPROCESSABLE_ENTITY "unknown_field", "The body has a field that is not known here",
         "Send only the documented fields: what happened and what was approved is for the server to say. Nothing was written.";
     WRONG_SHAPE = UNPROCESSABLE_ENTITY "wrong_shape", "The body does not have the documented shape",
@@ -192,6 +200,20 @@ impl From<PostError> for Problem {
     }
 }
 
+impl From<ResolveError> for Problem {
+    fn from(error: ResolveError) -> Self {
+        match error {
+            ResolveError::NotFound => Self::NOT_FOUND,
+            ResolveError::Concluded => Self::EFFECT_CONCLUDED,
+            ResolveError::UnderWay => Self::EFFECT_UNDER_WAY,
+            ResolveError::NotParked => Self::EFFECT_NOT_PARKED,
+            ResolveError::Unreadable => Self::UNREADABLE_DECISION,
+            ResolveError::NotHere => Self::NOT_HERE,
+            ResolveError::Unavailable { .. } | _ => Self::unavailable(&error),
+        }
+    }
+}
+
 impl From<CallbackError> for Problem {
     fn from(error: CallbackError) -> Self {
         match error {
@@ -249,6 +271,8 @@ mod tests {
         let detail = Problem::UNREADABLE_MESSAGE.detail;
         assert!(detail.contains(&format!("{} KiB", MESSAGE_MAX_BYTES / 1024)));
         assert!(detail.contains(&format!("{MESSAGE_MAX_WORDS} words")));
+        let reason = turnframe_runtime::effect::REASON_MAX_BYTES;
+        assert!(Problem::UNREADABLE_DECISION.detail.contains(&format!("{reason} bytes")));
     }
 
     #[test]

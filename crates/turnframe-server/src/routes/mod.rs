@@ -4,6 +4,7 @@ mod callback;
 mod conversation;
 mod events;
 mod health;
+mod operator;
 mod turn;
 
 use std::sync::Arc;
@@ -78,6 +79,15 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
                 .route("/v1/callbacks/{destination}", post(callback::post))
                 .route_layer(axum::middleware::from_fn_with_state(app.clone(), callback::to_owner)),
         )
+        .merge(
+            Router::new()
+                .route(
+                    "/v1/operator/accounts/{account}/effects/{effect}/decision",
+                    post(operator::decide),
+                )
+                .route_layer(axum::middleware::from_fn_with_state(app.clone(), operator::to_owner)),
+        )
+        .route("/v1/operator/effects", get(operator::parked))
         .route("/v1/conversations/{id}/transcript", get(conversation::transcript))
         .route("/v1/conversations/{id}/events", get(events::follow))
         .route("/healthz", get(health::check))

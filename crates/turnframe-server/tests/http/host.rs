@@ -19,7 +19,7 @@ use turnframe_core::understanding::{Brief, Understanding};
 use turnframe_ledger::open::{Opened, open};
 use turnframe_ledger::{EventLedger, PartitionId, Position};
 use turnframe_runtime::directory::LedgerDirectory;
-use turnframe_runtime::port::{Interpreter, InterpreterError};
+use turnframe_runtime::port::{DestinationProfile, Interpreter, InterpreterError};
 use turnframe_server::{ServerLimits, Tokens, serve};
 use turnframe_test::fault::CrashSwitch;
 use turnframe_test::literal;
@@ -27,7 +27,7 @@ use turnframe_test::sample::{DESK_OFFICE, DeskWorkflow};
 use turnframe_test::script::{
     Behaviour, ScriptedDestination, ScriptedInterpreter, hangs, means, propose,
 };
-use turnframe_test::sources;
+use turnframe_test::sources::{self, ManualClock};
 
 use crate::callbacks::{Signed, secrets};
 use crate::live::Following;
@@ -37,6 +37,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) const ADA: &str = "the-token-of-ada-at-acme";
 pub(crate) const BEN: &str = "the-token-of-ben-at-beta";
+pub(crate) const GRACE: &str = "the-token-of-grace-who-operates";
 
 /// What the scripted messages mean.
 fn script() -> ScriptedInterpreter {
@@ -101,6 +102,7 @@ pub(crate) struct Setup {
     pub(crate) is_gate_open: bool,
     /// What becomes of an order that the office is sent.
     pub(crate) office: Behaviour,
+    pub(crate) profile: DestinationProfile,
     pub(crate) seed: u64,
 }
 
@@ -113,6 +115,7 @@ impl Default for Setup {
             turns_waiting_max: Limits::default().turns_waiting_max,
             is_gate_open: true,
             office: Behaviour::accepts(),
+            profile: DestinationProfile::default(),
             seed: 1,
         }
     }
@@ -125,6 +128,8 @@ pub(crate) struct Host {
     pub(crate) ledger: Arc<dyn EventLedger>,
     pub(crate) office: Arc<ScriptedDestination>,
     pub(crate) gate: watch::Sender<bool>,
+    /// Moves only when a test moves it.
+    pub(crate) clock: Arc<ManualClock>,
     stop: Option<oneshot::Sender<()>>,
     served: JoinHandle<std::io::Result<()>>,
 }
@@ -183,9 +188,11 @@ impl Host {
             Some(opened) => opened,
             None => open("memory:", None).await.expect("a ledger"),
         };
+        let clock = Arc::new(ManualClock::new(sources::START));
         let (gate, is_open) = watch::channel(setup.is_gate_open);
         let office = ScriptedDestination::new(DESK_OFFICE, move |_| setup.office.clone());
-        let office = Arc::new(office.calling_back(Signed(secrets())));
+        let office = office.calling_back(Signed(secrets())).with_profile(setup.profile);
+        let office = Arc::new(office);
         let limits = Limits {
             turns_waiting_max: setup.turns_waiting_max,
             shutdown: Duration::from_millis(200),
@@ -199,7 +206,7 @@ impl Host {
             narrator: None,
             directory: Arc::new(LedgerDirectory::new(opened.ledger.clone())),
             destinations: vec![office.clone()],
-            ids: sources::ids(setup.seed),
+            ids: sources::ids_on(clock.clone(), setup.seed),
             limits,
         });
         let system = system.await.expect("a system");
@@ -212,7 +219,7 @@ impl Host {
         let until = async { drop(stopped.await) };
         let served = tokio::spawn(serve(listener, system, tokens(), setup.limits, until));
         let (client, ledger) = (Client::new(), opened.ledger);
-        Self { client, base, ledger, office, gate, stop: Some(stop), served }
+        Self { client, base, ledger, office, gate, clock, stop: Some(stop), served }
     }
 
     /// Stops in order. Whoever holds the ledger besides has to let go of it by themselves.
@@ -297,6 +304,7 @@ fn tokens() -> Tokens {
     Tokens::new()
         .with(ADA, actor("acme", "ada"))
         .and_then(|tokens| tokens.with(BEN, actor("beta", "ben")))
+        .and_then(|tokens| tokens.with_operator(GRACE, literal("grace")))
         .expect("tokens")
 }
 

@@ -9,5 +9,6 @@ mod events;
 mod host;
 mod isolation;
 mod live;
+mod operator;
 mod problems;
 mod turns;
