@@ -33,7 +33,7 @@ const OWNERS: [(&[&str], &[&str]); 3] = [
     // The sample domain holds an airline of its own, which is reached over HTTP.
     (
         &["axum", "http", "hyper", "reqwest", "tower"],
-        &["turnframe-server", "turnframe-travel", "turnframe-provider"],
+        &["turnframe-server", "turnframe-travel", "turnframe-provider", "turnframe-cli"],
     ),
     (&["ractor"], &["turnframe-actors"]),
 ];

@@ -23,9 +23,81 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Play a scripted traveller against the real system, and print everything that is recorded
     Demo(DemoArgs),
+    /// See what waits for an operator at a running server, and decide
+    #[command(subcommand)]
+    Outbox(OutboxCommand),
     /// Measure
     #[command(subcommand)]
     Bench(BenchCommand),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OutboxCommand {
+    /// List the effects that wait for an operator
+    #[command(after_help = EXIT_CODES)]
+    List {
+        #[command(flatten)]
+        server: ServerArgs,
+        /// Of this account only
+        #[arg(long)]
+        account: Option<String>,
+    },
+    /// Record that the receiver took an effect, as you found out
+    #[command(after_help = EXIT_CODES)]
+    Accept {
+        #[command(flatten)]
+        decide: DecideArgs,
+        /// What the receiver calls it
+        #[arg(long)]
+        reference: String,
+        /// What else it said, as a JSON object
+        #[arg(long, value_name = "JSON", default_value = "{}")]
+        details: String,
+    },
+    /// Record that the receiver refused an effect, as you found out
+    #[command(after_help = EXIT_CODES)]
+    Reject {
+        #[command(flatten)]
+        decide: DecideArgs,
+        /// The receiver's stable code
+        #[arg(long)]
+        code: String,
+    },
+    /// Have a parked effect sent again under the same key
+    #[command(after_help = EXIT_CODES)]
+    Retry {
+        #[command(flatten)]
+        decide: DecideArgs,
+    },
+}
+
+/// Which server, and who asks.
+#[derive(Debug, Args)]
+pub(crate) struct ServerArgs {
+    /// Where the server listens
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
+    pub(crate) server: String,
+    /// The bearer token of an operator
+    #[arg(long, value_name = "SECRET", env = "TURNFRAME_OPERATOR_TOKEN", hide_env_values = true)]
+    pub(crate) token: SecretArg,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What a decision is about, and why it is made.
+#[derive(Debug, Args)]
+pub(crate) struct DecideArgs {
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+    /// Which effect, as `list` names it
+    pub(crate) effect: String,
+    /// Whose effect
+    #[arg(long)]
+    pub(crate) account: String,
+    /// How you know; kept on the ledger with your name
+    #[arg(long)]
+    pub(crate) reason: String,
 }
 
 #[derive(Debug, Subcommand)]
@@ -126,6 +198,15 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     pub(crate) tokens: Vec<TokenArg>,
+    /// A bearer token of an operator and whose it is; may be repeated
+    #[arg(
+        long = "operator",
+        value_name = "NAME=SECRET",
+        env = "TURNFRAME_OPERATORS",
+        hide_env_values = true,
+        value_delimiter = ','
+    )]
+    pub(crate) operators: Vec<OperatorArg>,
     /// The airline's address. Without one an airline is simulated on this machine
     #[arg(long, value_name = "URL")]
     pub(crate) airline: Option<String>,
@@ -227,6 +308,29 @@ impl FromStr for TokenArg {
         let account = account.parse().map_err(|error| format!("account: {error}"))?;
         let actor = actor.parse().map_err(|error| format!("actor: {error}"))?;
         Ok(Self { account, actor, secret: secret.to_owned() })
+    }
+}
+
+/// An operator's token of the command line. Its secret is never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct OperatorArg {
+    pub(crate) operator: ActorId,
+    pub(crate) secret: String,
+}
+
+impl std::fmt::Debug for OperatorArg {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.operator)
+    }
+}
+
+impl FromStr for OperatorArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, secret) = text.split_once('=').ok_or("an operator is written NAME=SECRET")?;
+        let operator = name.parse().map_err(|error| format!("operator: {error}"))?;
+        Ok(Self { operator, secret: secret.to_owned() })
     }
 }
 

@@ -13,7 +13,8 @@ pub(crate) const EXIT_CODES: &str = "Exit codes:
   2  the command line cannot be understood
   3  the ledger is open in another process
   4  the address cannot be listened on
-  5  the demo did not go as its script says";
+  5  the demo did not go as its script says
+  6  the server refused what it was asked";
 
 /// Why a command ended.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +40,9 @@ pub(crate) enum CliError {
     /// A token cannot be used.
     #[error("the token of {account}/{actor} cannot be used")]
     Token { account: String, actor: String, source: turnframe_server::TokenError },
+    /// A token of an operator cannot be used.
+    #[error("the token of the operator {operator} cannot be used")]
+    Operator { operator: String, source: turnframe_server::TokenError },
     /// The address cannot be listened on.
     #[error("cannot listen on {address}")]
     Listen { address: SocketAddr, source: std::io::Error },
@@ -60,6 +64,15 @@ pub(crate) enum CliError {
     /// The demo did not go as its script says.
     #[error("step {step} of the demo did not go as its script says: {reason}")]
     Departed { step: usize, reason: String },
+    /// The server's address is none.
+    #[error("{0:?} is not the address of a server")]
+    ServerAddress(String),
+    /// The server could not be asked.
+    #[error("the server cannot be asked")]
+    Server(#[from] reqwest::Error),
+    /// The server refused.
+    #[error("the server refused ({code}): {detail}")]
+    Refused { code: String, detail: String },
     /// Something could not be measured.
     #[error("the bench cannot be run")]
     Bench(#[from] turnframe_bench::BenchError),
@@ -84,13 +97,17 @@ impl CliError {
             Self::Ledger { source: OpenError::Sqlite(sqlite::OpenError::InUse { .. }), .. } => 3,
             Self::Listen { .. } => 4,
             Self::Departed { .. } => 5,
+            Self::Refused { .. } => 6,
             Self::Ledger { .. }
             | Self::Airline(_)
             | Self::Secret(_)
+            | Self::ServerAddress(_)
+            | Self::Server(_)
             | Self::Simulator(_)
             | Self::Grammar(_)
             | Self::System(_)
             | Self::Token { .. }
+            | Self::Operator { .. }
             | Self::Io(_)
             | Self::Json(_)
             | Self::Turn(_)

@@ -42,12 +42,13 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<(), CliError> {
     log_to_stderr(match cli.command {
         Command::Serve(_) => "info,sqlx=warn",
-        Command::Demo(_) | Command::Bench(_) => "error",
+        Command::Demo(_) | Command::Outbox(_) | Command::Bench(_) => "error",
     });
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     match cli.command {
         Command::Serve(args) => runtime.block_on(commands::serve::run(args)),
         Command::Demo(args) => runtime.block_on(commands::demo::run(args)),
+        Command::Outbox(command) => runtime.block_on(commands::outbox::run(command)),
         Command::Bench(command) => runtime.block_on(commands::bench::run(command)),
     }
 }

@@ -10,7 +10,10 @@ use serde_json::Value;
 
 fn turnframe() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_turnframe"));
-    command.env_remove("TURNFRAME_TOKENS").env_remove("RUST_LOG");
+    for name in ["TURNFRAME_TOKENS", "TURNFRAME_OPERATORS", "TURNFRAME_OPERATOR_TOKEN", "RUST_LOG"]
+    {
+        command.env_remove(name);
+    }
     command
 }
 
@@ -131,6 +134,38 @@ fn secrets_that_were_given_are_not_printed() {
     let listening = serving.listening.to_string();
     assert!(!listening.contains("a-secret-of-ada") && !listening.contains("MfKQ9r8G"));
     assert_eq!(serving.stop("-TERM").1, Some(0));
+}
+
+#[test]
+fn an_operator_asks_a_running_server_and_is_told_what_it_refuses() {
+    const OPERATOR: &str = "a-secret-of-grace-who-operates";
+    let directory = tempfile::tempdir().expect("a directory");
+    let more = ["--operator", &format!("grace={OPERATOR}")];
+    let serving = Serving::start(&directory.path().join("t.db"), &more);
+    assert!(!serving.listening.to_string().contains(OPERATOR));
+    let url = serving.listening["url"].as_str().expect("a URL").to_owned();
+    let outbox = |token: &str, command: &[&str]| {
+        let server = ["--server", &url, "--token", token];
+        ended(turnframe().arg("outbox").args(command).args(server))
+    };
+    let listed = outbox(OPERATOR, &["list"]);
+    assert_exit(&listed, 0);
+    assert_eq!(listed.stdout, b"nothing waits for an operator\n");
+    assert_eq!(outbox(OPERATOR, &["list", "--json"]).stdout, b"");
+    let refused = |output: Output, code: &str| {
+        assert_exit(&output, 6);
+        let said = String::from_utf8(output.stderr).expect("UTF-8");
+        assert!(said.contains(code), "{said}");
+    };
+    refused(outbox("somebody-else-s-secret", &["list"]), "unauthenticated");
+    refused(outbox(OPERATOR, &["list", "--account", "a b"]), "invalid_id");
+    let about = ["01890000-0000-7000-8000-00000000dead", "--account", "acme", "--reason", "asked"];
+    for decision in [&["accept", "--reference", "R"][..], &["reject", "--code", "full"], &["retry"]]
+    {
+        refused(outbox(OPERATOR, &[decision, &about].concat()), "not_found");
+    }
+    assert_eq!(serving.stop("-TERM").1, Some(0));
+    assert_exit(&outbox(OPERATOR, &["list"]), 1);
 }
 
 #[test]

@@ -2,4 +2,5 @@
 
 pub(crate) mod bench;
 pub(crate) mod demo;
+pub(crate) mod outbox;
 pub(crate) mod serve;

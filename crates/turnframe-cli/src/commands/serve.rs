@@ -11,7 +11,7 @@ use turnframe_ledger::postgres::NodeOptions;
 use turnframe_server::{ServerLimits, Tokens};
 use turnframe_travel::airline::Behaviour;
 
-use crate::cli::{ServeArgs, TokenArg};
+use crate::cli::{OperatorArg, ServeArgs, TokenArg};
 use crate::desk::TravelDesk;
 use crate::exit::CliError;
 use crate::output::Output;
@@ -59,6 +59,7 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), CliError> {
     let made = args.tokens.is_empty().then(|| development_token(desk.system.ids()));
     let made = made.transpose()?;
     let tokens = made.iter().chain(&args.tokens).try_fold(Tokens::new(), with_token)?;
+    let tokens = args.operators.iter().try_fold(tokens, with_operator)?;
     let listening = Listening {
         event: "listening",
         url: &url,
@@ -95,6 +96,12 @@ fn with_token(tokens: Tokens, token: &TokenArg) -> Result<Tokens, CliError> {
         actor: token.actor.to_string(),
         source,
     })
+}
+
+fn with_operator(tokens: Tokens, operator: &OperatorArg) -> Result<Tokens, CliError> {
+    let OperatorArg { operator, secret } = operator;
+    let named = |source| CliError::Operator { operator: operator.to_string(), source };
+    tokens.with_operator(secret, operator.clone()).map_err(named)
 }
 
 fn development_token(ids: &IdSource) -> Result<TokenArg, CliError> {

@@ -1,0 +1,117 @@
+//! `turnframe outbox`: what waits for an operator at a running server, and what an operator decides.
+
+use reqwest::{Method, RequestBuilder, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::cli::{DecideArgs, OutboxCommand, ServerArgs};
+use crate::exit::CliError;
+use crate::output::Output;
+
+/// An effect that waits, as the server lists it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Parked {
+    account: String,
+    effect: String,
+    destination: String,
+    parked_at: Value,
+}
+
+#[derive(Debug, Deserialize)]
+struct Page {
+    effects: Vec<Parked>,
+    next: Option<String>,
+}
+
+/// What the server says when it refuses.
+#[derive(Debug, Deserialize)]
+struct Refusal {
+    code: String,
+    detail: String,
+}
+
+pub(crate) async fn run(command: OutboxCommand) -> Result<(), CliError> {
+    match command {
+        OutboxCommand::List { server, account } => list(&server, account.as_deref()).await,
+        OutboxCommand::Accept { decide, reference, details } => {
+            let details: Value = serde_json::from_str(&details)?;
+            let decision = json!({ "accepted": { "reference": reference, "details": details } });
+            send(&decide, &decision).await
+        }
+        OutboxCommand::Reject { decide, code } => {
+            send(&decide, &json!({ "rejected": { "code": code } })).await
+        }
+        OutboxCommand::Retry { decide } => send(&decide, &json!({ "retry": {} })).await,
+    }
+}
+
+async fn list(server: &ServerArgs, account: Option<&str>) -> Result<(), CliError> {
+    let output = Output { json: server.json };
+    let (mut after, mut listed) = (None::<String>, 0);
+    loop {
+        let mut query = Vec::new();
+        query.extend(account.map(|account| ("account", account)));
+        query.extend(after.as_deref().map(|after| ("after", after)));
+        let asked = request(server, Method::GET, &["effects"], &query)?;
+        let page: Page = answered(asked).await?.json().await?;
+        for effect in &page.effects {
+            output.object(effect)?;
+            let Parked { account, effect, destination, parked_at } = effect;
+            let since = parked_at.as_str().map_or_else(|| parked_at.to_string(), str::to_owned);
+            output.text(&format!("{effect}  {account}  {destination}  since {since}"))?;
+        }
+        listed += page.effects.len();
+        match page.next {
+            Some(next) => after = Some(next),
+            None => break,
+        }
+    }
+    if listed == 0 {
+        output.text("nothing waits for an operator")?;
+    }
+    Ok(())
+}
+
+async fn send(decide: &DecideArgs, decision: &Value) -> Result<(), CliError> {
+    let DecideArgs { server, effect, account, reason } = decide;
+    let path = ["accounts", account, "effects", effect, "decision"];
+    let body = json!({ "reason": reason, "decision": decision });
+    answered(request(server, Method::POST, &path, &[])?.json(&body)).await?;
+    let output = Output { json: server.json };
+    output.object(&json!({ "event": "decided", "account": account, "effect": effect }))?;
+    output.text("decided: it is on the ledger with your name and your reason")?;
+    Ok(())
+}
+
+fn request(
+    server: &ServerArgs,
+    method: Method,
+    path: &[&str],
+    query: &[(&str, &str)],
+) -> Result<RequestBuilder, CliError> {
+    let unusable = || CliError::ServerAddress(server.server.clone());
+    let mut url = reqwest::Url::parse(&server.server).map_err(|_| unusable())?;
+    url.path_segments_mut()
+        .map_err(|()| unusable())?
+        .pop_if_empty()
+        .extend(["v1", "operator"])
+        .extend(path);
+    if !query.is_empty() {
+        url.query_pairs_mut().extend_pairs(query);
+    }
+    let client = reqwest::Client::builder().no_proxy().build()?;
+    Ok(client.request(method, url).bearer_auth(&server.token.0))
+}
+
+/// The answer, where it is one.
+async fn answered(request: RequestBuilder) -> Result<Response, CliError> {
+    let response = request.send().await?;
+    let status = response.status();
+    if status.is_success() {
+        return Ok(response);
+    }
+    Err(match response.json::<Refusal>().await {
+        Ok(Refusal { code, detail }) => CliError::Refused { code, detail },
+        Err(_) => CliError::Refused { code: status.to_string(), detail: String::new() },
+    })
+}
