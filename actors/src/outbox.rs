@@ -11,10 +11,11 @@ use tokio::sync::watch;
 use turnframe_core::id::{AccountId, EffectId};
 use turnframe_core::receipt::EffectConclusion;
 use turnframe_core::source::Timestamp;
-use turnframe_ledger::{Mark, MarkChange, MarkKind, PartitionId, StreamName};
+use turnframe_ledger::{Mark, MarkChange, MarkKind, MarkQuery, PartitionId, StreamName};
 use turnframe_runtime::breaker::{Breaker, Pace};
 use turnframe_runtime::effect::{
-    EffectRecord, EffectStep, append_of, next, not_sent_while_down, record_of, record_of_lookup,
+    EffectRecord, EffectStep, append_of, mark_key, mark_prefix, next, not_sent_while_down,
+    record_of, record_of_lookup,
 };
 use turnframe_runtime::fold::effect::{EffectFold, EffectStatus};
 use turnframe_runtime::port::{Delivery, Destination, DestinationProfile, Dispatched, Reconciled};
@@ -138,6 +139,10 @@ impl Work<'_> {
         let profile = &self.outbox.profile;
         match next(&fold, profile) {
             EffectStep::Rest => Ok(None),
+            // When the one before it is over, the next look finds it first.
+            EffectStep::Dispatch { .. } if profile.in_order && !self.is_first(&fold).await? => {
+                Ok(None)
+            }
             EffectStep::Dispatch { attempt } => self.dispatch(fold, attempt).await,
             EffectStep::ConcludeUnknown { .. } => self.conclude_unknown(&fold).await,
             EffectStep::LookUp { attempt, dispatched_at } => {
@@ -155,6 +160,19 @@ impl Work<'_> {
                 self.append(&fold, &EffectRecord::Parked { attempt, reason }).await
             }
         }
+    }
+
+    /// Whether no effect of the case to this destination is open before this one.
+    async fn is_first(&self, fold: &EffectFold) -> Result<bool, Failure> {
+        let query = MarkQuery {
+            account: Some(self.account.clone()),
+            prefix: mark_prefix(&fold.requested),
+            limit: 1,
+            ..MarkQuery::of(MarkKind::Effect)
+        };
+        let first = self.shared.ledger.marks(query).await?;
+        let own = mark_key(&fold.requested, self.effect);
+        Ok(first.first().is_none_or(|first| first.key == own))
     }
 
     async fn conclude_unknown(&self, fold: &EffectFold) -> Outcome {

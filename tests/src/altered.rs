@@ -21,12 +21,14 @@ use turnframe_travel::{TravellerWorkflow, TripWorkflow};
 type Police = fn(&TripCommand, CommandPolicy) -> CommandPolicy;
 type Look = fn(&TripCommand);
 type Show = fn(&TripEvent);
+type Decide = fn(Decision<TripEvent>) -> Decision<TripEvent>;
 
 /// The trip, altered.
 #[derive(Debug, Clone, Copy)]
 pub struct AlteredTrip {
     police: Police,
     before_decision: Look,
+    after_decision: Decide,
     before_receipt: Show,
     before_evolution: Show,
 }
@@ -36,6 +38,7 @@ impl Default for AlteredTrip {
         Self {
             police: |_, policy| policy,
             before_decision: |_| {},
+            after_decision: |decision| decision,
             before_receipt: |_| {},
             before_evolution: |_| {},
         }
@@ -53,6 +56,12 @@ impl AlteredTrip {
     #[must_use]
     pub fn deciding(self, before_decision: Look) -> Self {
         Self { before_decision, ..self }
+    }
+
+    /// With decisions made of those before.
+    #[must_use]
+    pub fn altering(self, after_decision: Decide) -> Self {
+        Self { after_decision, ..self }
     }
 
     /// With something that happens before an event gets its receipt, such as a panic.
@@ -116,7 +125,7 @@ impl Workflow for AlteredTrip {
         now: Timestamp,
     ) -> Result<Decision<TripEvent>, Rejection> {
         (self.before_decision)(command);
-        TripWorkflow.decide(state, command, now)
+        TripWorkflow.decide(state, command, now).map(self.after_decision)
     }
 
     fn evolve(&self, state: TripState, event: &TripEvent) -> TripState {

@@ -6,15 +6,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::runtime::Builder;
+use turnframe_core::id::EffectId;
 use turnframe_core::receipt::ReceiptStatus;
-use turnframe_ledger::EntryKind;
-use turnframe_runtime::port::DestinationProfile;
+use turnframe_core::workflow::Decision;
+use turnframe_ledger::open::Opened;
+use turnframe_ledger::{EntryKind, StreamName, Version};
+use turnframe_runtime::effect::{OperatorDecision, append_of_decision};
+use turnframe_runtime::fold::effect::EffectFold;
+use turnframe_runtime::port::{Destination, DestinationProfile};
 use turnframe_runtime::record::{DeferReason, EffectDeferred};
+use turnframe_test::literal;
 use turnframe_test::script::{Behaviour, ScriptedDestination};
+use turnframe_tests::altered::AlteredTrip;
 use turnframe_tests::claims;
 use turnframe_tests::crash::everywhere;
 use turnframe_tests::desk::{self, OPEN, REBOOK};
 use turnframe_tests::world::{Backend, Process, World, actor, clicked};
+use turnframe_travel::trip::TripEvent;
 
 /// How many people rebook at once.
 const CROWD: usize = 6;
@@ -132,6 +140,118 @@ fn l10_one_effect_that_always_fails_holds_up_no_other_and_is_parked() {
         expected.push(status(&ReceiptStatus::ReconciliationRequired));
         expected.sort();
         assert_eq!(statuses, expected);
+    });
+}
+
+/// A desk whose rebookings ask the airline twice, to be told apart by their order alone.
+fn asking_twice(backend: Backend, airline: ScriptedDestination) -> World {
+    let twice = |mut decision: Decision<TripEvent>| {
+        decision.effects.extend(decision.effects.clone());
+        decision
+    };
+    let mut world = World::new(backend, Arc::new(desk::interpreter()), Arc::new(airline));
+    world.registry = AlteredTrip::default().altering(twice).registry();
+    world
+}
+
+/// A conversation in which the airline was asked twice.
+async fn asked_twice(world: &World) -> (Process, Vec<EffectId>) {
+    let process = world.start().await;
+    process.begin().await;
+    process.say("t1", OPEN).await;
+    process.say("t2", REBOOK).await;
+    let card = process.card().await;
+    process.post("t3", clicked(&card, "confirm")).await.expect("answered");
+    let effects = process.effects().await;
+    (process, effects)
+}
+
+/// An airline that keeps the order in which it was sent to, and is down until it is told otherwise.
+fn noting(profile: DestinationProfile) -> (ScriptedDestination, Arc<AtomicBool>, Arc<Sent>) {
+    let (is_down, sent) = (Arc::new(AtomicBool::new(true)), Arc::new(Sent::default()));
+    let (down, noted) = (is_down.clone(), sent.clone());
+    let airline = ScriptedDestination::new("airline", move |delivery| {
+        noted.lock().expect("unpoisoned").push(delivery.effect);
+        let is_down = down.load(Ordering::SeqCst);
+        if is_down { Behaviour::NotSent } else { Behaviour::accepts() }
+    });
+    (airline.with_profile(profile), is_down, sent)
+}
+
+type Sent = std::sync::Mutex<Vec<EffectId>>;
+
+#[test]
+fn effects_of_one_case_are_sent_in_their_order_where_that_is_asked() {
+    everywhere(|backend| async move {
+        let profile =
+            DestinationProfile { in_order: true, failures_max: 0, ..DestinationProfile::default() };
+        let (airline, is_down, sent) = noting(profile);
+        let world = asking_twice(backend, airline);
+        let (process, effects) = asked_twice(&world).await;
+        until(&world, Duration::from_millis(50), "the first fails twice", async || {
+            sent.lock().expect("unpoisoned").len() == 2
+        })
+        .await;
+        is_down.store(false, Ordering::SeqCst);
+        until(&world, Duration::from_millis(50), "both are sent", async || {
+            world.airline.book().len() == 2
+        })
+        .await;
+        process.rest().await;
+        let sent = sent.lock().expect("unpoisoned").clone();
+        let first_again = sent.len() - 1;
+        assert!(sent[..first_again].iter().all(|effect| *effect == effects[0]), "{sent:?}");
+        assert_eq!(sent[first_again], effects[1], "{sent:?}");
+    });
+}
+
+/// Records a release while no process runs.
+async fn release(world: &World, effect: EffectId) {
+    let Opened { ledger, .. } = world.open().await;
+    let (account, stream) = (literal("acme"), StreamName::Effect(effect));
+    let entries = ledger.read_stream(&account, &stream, Version::NONE, 1_000).await;
+    let fold = EffectFold::of(&entries.expect("entries")).expect("a fold").expect("an effect");
+    let profile = world.airline.profile();
+    let decided = (&literal("grace"), "it is safe", &OperatorDecision::Retry);
+    let append = append_of_decision(&account, effect, &fold, &profile, decided, &world.ids);
+    for answer in ledger.append(vec![append.expect("a decision")]).await {
+        answer.expect("appended");
+    }
+    ledger.close().await;
+}
+
+#[test]
+fn l09_two_parked_effects_of_one_case_that_are_released_are_sent_in_their_order() {
+    everywhere(|backend| async move {
+        let profile = DestinationProfile {
+            in_order: true,
+            attempts_max: 1,
+            failures_max: 1,
+            outage_max: Duration::ZERO,
+            ..DestinationProfile::default()
+        };
+        let (airline, is_down, sent) = noting(profile);
+        let world = asking_twice(backend, airline);
+        let (process, effects) = asked_twice(&world).await;
+        until(&world, Duration::from_secs(1), "both are parked", async || {
+            process.kinds().await.iter().filter(|kind| **kind == "effect.parked").count() == 2
+        })
+        .await;
+        assert_eq!(*sent.lock().expect("unpoisoned"), effects);
+        is_down.store(false, Ordering::SeqCst);
+        // Both are released before anything is sent, the later one first.
+        process.system.shutdown().await;
+        drop((process.faults, process.remote, process.snapshots));
+        for effect in effects.iter().rev() {
+            release(&world, *effect).await;
+        }
+        let process = world.start().await;
+        until(&world, Duration::from_secs(1), "both are sent", async || {
+            world.airline.book().len() == 2
+        })
+        .await;
+        process.rest().await;
+        assert_eq!(*sent.lock().expect("unpoisoned"), [effects.clone(), effects].concat());
     });
 }
 

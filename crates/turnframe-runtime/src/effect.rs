@@ -21,7 +21,7 @@ use crate::key;
 use crate::port::{DestinationProfile, Dispatched, Reconciled, Resending, Statement};
 use crate::record::{
     ConclusionSource, DeferReason, EffectConcluded, EffectDeferred, EffectDispatched, EffectParked,
-    EffectReleased, FactKey,
+    EffectReleased, EffectRequested, FactKey,
 };
 
 /// How long after an attempt's timeout a receiver may still be working on it. Until then "not found" means
@@ -227,10 +227,16 @@ pub fn pause(profile: &DestinationProfile, tries: u32, random: u8) -> Duration {
     base + base.mul_f64(f64::from(random) / 1_024.0)
 }
 
-/// The mark of an effect that is not over: each destination finds its own.
+/// The mark of an effect that is not over: each destination finds its own, those of a case in their order.
 #[must_use]
-pub fn mark_key(destination: &DestinationKey, effect: EffectId) -> String {
-    format!("{destination}/{effect}")
+pub fn mark_key(requested: &EffectRequested, effect: EffectId) -> String {
+    format!("{}{}/{effect}", mark_prefix(requested), requested.order)
+}
+
+/// What the marks of a case's effects to one destination begin with.
+#[must_use]
+pub fn mark_prefix(requested: &EffectRequested) -> String {
+    format!("{}/{}/", requested.destination, requested.case)
 }
 
 /// Builds the append of what happened to an effect: the entry, the effect's next due time, and the mark by
@@ -286,13 +292,13 @@ pub fn append_of(
             (builder.build(&stream, EntryKind::EffectReleased, &payload)?, Some(now), false)
         }
     };
-    let (kind, key) = (MarkKind::Effect, mark_key(&fold.requested.destination, effect));
+    let (kind, key) = (MarkKind::Effect, mark_key(&fold.requested, effect));
     let mut marks = vec![match due {
         Some(due) => MarkChange::Set { kind, key, stream: stream.clone(), due },
         None => MarkChange::Clear { kind, key },
     }];
     let kind = MarkKind::Parked;
-    let key = mark_key(&fold.requested.destination, effect);
+    let key = mark_key(&fold.requested, effect);
     if matches!(record, EffectRecord::Parked { .. }) {
         marks.push(MarkChange::Set { kind, key, stream: stream.clone(), due: now });
     } else if fold.status == EffectStatus::Parked {

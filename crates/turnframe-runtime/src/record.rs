@@ -173,6 +173,9 @@ pub struct EffectRequested {
     pub operation: String,
     /// With which content.
     pub payload: Json,
+    /// Where it stands among the effects of its case: sorted as text, in the order in which they were asked for.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub order: String,
 }
 
 /// `effect.dispatched`

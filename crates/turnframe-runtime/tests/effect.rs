@@ -426,7 +426,7 @@ fn an_effect_that_waits_is_found_by_its_destination_when_its_time_has_come() {
         life.dispatch(&fold, 1, Answer::NotSent).await.expect("sent");
         let marks = life.ledger.marks(MarkQuery::of(MarkKind::Effect)).await.expect("readable");
         let [mark] = marks.as_slice() else { unreachable!("one mark: {marks:?}") };
-        assert_eq!(mark.key, mark_key(&literal("office"), life.effect));
+        assert_eq!(mark.key, mark_key(&requested(), life.effect));
         let pause = life.profile.backoff * 2;
         assert!(mark.due >= START.plus(pause) && mark.due < START.plus(pause * 5 / 4));
         let told = life.ledger.marks(MarkQuery::of(MarkKind::Relay)).await.expect("readable");
@@ -485,5 +485,6 @@ fn requested() -> EffectRequested {
         destination: literal("office"),
         operation: "order".to_owned(),
         payload: details(),
+        order: "1.0".to_owned(),
     }
 }

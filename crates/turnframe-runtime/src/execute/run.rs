@@ -1,7 +1,7 @@
 //! Running a command: authorised, decided, recorded.
 
 use turnframe_core::canonical::Json;
-use turnframe_core::id::{CaseRevision, InteractionId, OperationRef};
+use turnframe_core::id::{CaseRevision, EffectId, InteractionId, OperationRef};
 use turnframe_core::interaction::{InteractionEvent, InteractionStatus, OptionMeaning};
 use turnframe_core::plan::{ActOutcome, Rejection};
 use turnframe_core::policy::CommandOrigin;
@@ -239,9 +239,8 @@ impl Execution<'_> {
         self.record(index, command, origin, outcome)?;
         self.own_entries += built.len() as u64;
         self.entries.extend(built);
-        for (effect, id) in effects.iter().zip(effect_ids) {
-            let key = crate::effect::mark_key(&effect.destination, id);
-            self.request(effect, StreamName::Effect(id), key)?;
+        for (nth, (effect, id)) in effects.iter().zip(effect_ids).enumerate() {
+            self.request(effect, id, nth)?;
         }
         Ok(())
     }
@@ -249,8 +248,8 @@ impl Execution<'_> {
     fn request(
         &mut self,
         effect: &EffectRequest,
-        stream: StreamName,
-        key: String,
+        id: EffectId,
+        nth: usize,
     ) -> Result<(), ExecuteError> {
         let payload = EffectRequested {
             case: self.job.case.clone(),
@@ -260,7 +259,9 @@ impl Execution<'_> {
             destination: effect.destination.clone(),
             operation: effect.operation.clone(),
             payload: effect.payload.clone(),
+            order: format!("{:016x}.{nth:04x}", self.last_version().0),
         };
+        let (stream, key) = (StreamName::Effect(id), crate::effect::mark_key(&payload, id));
         let entry = self.builder.build(&stream, EntryKind::EffectRequested, &payload)?;
         self.entries.push(entry);
         self.expected.push((stream.clone(), Version::NONE));

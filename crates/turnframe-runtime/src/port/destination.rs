@@ -95,6 +95,9 @@ pub struct DestinationProfile {
     pub resending: Resending,
     /// How many deliveries run at once.
     pub concurrency: usize,
+    /// Whether the effects of one case go out one after another, in the order in which they were asked for: each once the
+    /// one before it is concluded or parked.
+    pub in_order: bool,
     /// How many attempts are begun in a second, beyond a burst of as many as run at once.
     pub rate: Option<NonZeroU32>,
     /// After how many attempts in a row that were not sent, or whose outcome nobody knows, the destination is left alone;
@@ -121,6 +124,7 @@ impl Default for DestinationProfile {
         Self {
             resending: Resending::Never,
             concurrency: 16,
+            in_order: false,
             rate: None,
             failures_max: 3,
             failures_pause: Duration::from_secs(10),
