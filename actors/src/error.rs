@@ -49,6 +49,9 @@ pub enum ResolveError {
     /// It goes on by itself.
     #[error("the effect is not parked")]
     NotParked,
+    /// Its destination is not there any more: nothing can be sent to it.
+    #[error("the effect's destination is not known here")]
+    NoDestination,
     /// The reason is blank or too long, or what was decided cannot be stored.
     #[error("the decision or its reason cannot be recorded")]
     Unreadable,

@@ -10,12 +10,12 @@ use async_trait::async_trait;
 use tokio::sync::watch;
 use turnframe_core::id::{AccountId, EffectId};
 use turnframe_core::receipt::EffectConclusion;
-use turnframe_core::source::Timestamp;
+use turnframe_core::source::{IdSource, Timestamp};
 use turnframe_ledger::{Mark, MarkChange, MarkKind, MarkQuery, PartitionId, StreamName};
 use turnframe_runtime::breaker::{Breaker, Pace};
 use turnframe_runtime::effect::{
-    EffectRecord, EffectStep, append_of, mark_key, mark_prefix, next, not_sent_while_down,
-    record_of, record_of_lookup,
+    EffectRecord, EffectStep, SETTLING_MARGIN, append_of, mark_key, mark_prefix, next,
+    not_sent_while_down, record_of, record_of_lookup,
 };
 use turnframe_runtime::fold::effect::{EffectFold, EffectStatus};
 use turnframe_runtime::port::{Delivery, Destination, DestinationProfile, Dispatched, Reconciled};
@@ -113,6 +113,29 @@ impl Duty for Outbox {
     }
 }
 
+/// An attempt that the breaker let begin. Where it is dropped before it was made, the breaker is told so.
+struct Begun<'a> {
+    outbox: &'a Outbox,
+    ids: &'a IdSource,
+    ended: bool,
+}
+
+impl Begun<'_> {
+    /// Notes how the attempt ended. Says whether the destination is left alone from now on.
+    fn end(mut self, dispatched: &Dispatched) -> bool {
+        self.ended = true;
+        self.outbox.note(self.ids.now(), dispatched)
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.outbox.breaker().abandon(self.ids.now());
+        }
+    }
+}
+
 struct Work<'a> {
     outbox: &'a Outbox,
     shared: &'a Shared,
@@ -139,7 +162,7 @@ impl Work<'_> {
         let profile = &self.outbox.profile;
         match next(&fold, profile) {
             EffectStep::Rest => Ok(None),
-            // When the one before it is over, the next look finds it first.
+            // Once the one before it is over it is found first, after at most as long again as it has waited, and a sweep.
             EffectStep::Dispatch { .. } if profile.in_order && !self.is_first(&fold).await? => {
                 Ok(None)
             }
@@ -150,6 +173,7 @@ impl Work<'_> {
                 let (step, now) = ((attempt, dispatched_at), self.shared.ids().now());
                 let record = record_of_lookup(step, found, &fold, profile, now);
                 match record.dispatched() {
+                    Some(_) if profile.in_order && !self.is_first(&fold).await? => Ok(None),
                     Some(attempt) => self.dispatch(fold, attempt).await,
                     None => self.append(&fold, &record).await,
                 }
@@ -189,10 +213,15 @@ impl Work<'_> {
     /// Records the attempt, sends it, records what came of it; or leaves the destination alone.
     async fn dispatch(&self, mut fold: EffectFold, attempt: u32) -> Outcome {
         let (outbox, ids) = (self.outbox, self.shared.ids());
-        outbox.keep_pace(ids.now()).await;
-        if let Err(until) = outbox.breaker().begin(ids.now(), outbox.profile.timeout) {
+        if let Some(until) = outbox.breaker().closed_until(ids.now()) {
             return Ok(Some(until));
         }
+        outbox.keep_pace(ids.now()).await;
+        let longest = outbox.profile.timeout + SETTLING_MARGIN;
+        if let Err(until) = outbox.breaker().begin(ids.now(), longest) {
+            return Ok(Some(until));
+        }
+        let begun = Begun { outbox, ids, ended: false };
         self.append(&fold, &EffectRecord::Dispatched { attempt }).await?;
         fold.version = fold.version.plus(1);
         let delivery = self.delivery(&fold, attempt);
@@ -207,7 +236,7 @@ impl Work<'_> {
             Ok(dispatched) => dispatched,
             Err(_) => Dispatched::Unknown { reason: "the attempt timed out".to_owned() },
         };
-        let is_down = outbox.note(ids.now(), &dispatched);
+        let is_down = begun.end(&dispatched);
         if let Dispatched::Unknown { reason } = &dispatched {
             tracing::warn!(
                 counter.turnframe.external.outcome_unknown = 1,

@@ -26,7 +26,7 @@ use turnframe_ledger::{
 };
 use turnframe_runtime::fold::effect::EffectFold;
 use turnframe_runtime::port::{
-    CaseDirectory, Destination, DestinationProfile, Incoming, Interpreter, Narrator, OriginToken,
+    CaseDirectory, Destination, Incoming, Interpreter, Narrator, OriginToken,
 };
 use turnframe_runtime::record::{ClickRecord, TurnAccepted};
 use turnframe_runtime::turn::{Cases, TurnEngine, TurnPorts, find_card};
@@ -247,6 +247,13 @@ impl System {
         Err(PostError::unavailable("the conversation is being restarted"))
     }
 
+    /// Whether there is a destination of that name that calls back.
+    #[must_use]
+    pub fn hears_callbacks_of(&self, destination: &DestinationKey) -> bool {
+        let known = self.inner.destinations.get(destination);
+        known.is_some_and(|known| known.callbacks().is_some())
+    }
+
     /// Whose effect a callback is of, once it was verified: that account's owner records it.
     ///
     /// # Errors
@@ -291,10 +298,8 @@ impl System {
         if !inner.shared.serves(&resolution.account) {
             return Err(ResolveError::NotHere);
         }
-        // A destination that is not there any more has effects that can be decided all the same.
         let profile_of = |fold: &EffectFold| {
-            let known = inner.destinations.get(&fold.requested.destination);
-            known.map_or_else(DestinationProfile::default, |known| known.profile())
+            inner.destinations.get(&fold.requested.destination).map(|known| known.profile())
         };
         operator::resolve(&inner.shared, profile_of, resolution).await
     }

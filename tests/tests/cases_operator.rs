@@ -101,7 +101,12 @@ fn an_operators_verdict_is_an_event_with_a_name_and_a_reason_and_is_told() {
             assert_eq!(operator, literal("grace"));
             assert_eq!(reason.value().map(String::as_str), Some("asked them on the phone"));
             let chain = process.chain().await;
-            assert_eq!(process.decide(effect, decision).await, Err(ResolveError::Concluded));
+            // The same again, because its answer was lost, stands; another one comes too late.
+            assert_eq!(process.decide(effect, decision).await, Ok(()));
+            let other = OperatorDecision::Rejected { code: "other".to_owned() };
+            for late in [other, OperatorDecision::Retry] {
+                assert_eq!(process.decide(effect, late).await, Err(ResolveError::Concluded));
+            }
             assert_eq!(process.chain().await, chain, "nothing was written");
         }
     });
@@ -124,8 +129,8 @@ fn what_an_operator_releases_is_sent_again_under_the_same_key() {
         assert_eq!(released.operator, literal("grace"));
         assert_eq!(waiting(&process).await, 0);
         let chain = process.chain().await;
-        let again = process.decide(effect, OperatorDecision::Retry).await;
-        assert_eq!(again, Err(ResolveError::Concluded));
+        assert_eq!(process.decide(effect, OperatorDecision::Retry).await, Ok(()), "it stands");
+        assert_eq!(process.decide(effect, refused()).await, Err(ResolveError::Concluded));
         let never = world.ids.effect();
         assert_eq!(process.decide(never, confirmed()).await, Err(ResolveError::NotFound));
         assert_eq!(process.chain().await, chain, "nothing was written");

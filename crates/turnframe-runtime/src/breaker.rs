@@ -1,4 +1,5 @@
-//! When a destination is left alone: a circuit breaker, and the pace of sends. Both are pure over the injected time;
+//! When a destination is left alone: a circuit breaker for attempts, and the pace of sends. Look-ups are asked as usual
+//! once a pause is over. Both are pure over the injected time;
 //! neither outlives its process, which begins as if all were well.
 
 use std::time::Duration;
@@ -56,6 +57,13 @@ impl Breaker {
             self.state = State::Trying(now.plus(longest));
         }
         Ok(())
+    }
+
+    /// An attempt that was begun was never made: it shows nothing, and another one may be.
+    pub fn abandon(&mut self, now: Timestamp) {
+        if let State::Trying(_) = self.state {
+            self.state = State::Open(now);
+        }
     }
 
     /// Notes how an attempt ended. Says whether the breaker opened by it.
@@ -160,6 +168,15 @@ mod tests {
         assert_eq!(breaker.begin(at(10), LONGEST), Ok(()));
         assert_eq!(breaker.begin(at(12), LONGEST), Err(at(13)));
         assert_eq!(breaker.begin(at(13), LONGEST), Ok(()));
+    }
+
+    #[test]
+    fn an_attempt_that_was_never_made_is_followed_by_another_at_once() {
+        let mut breaker = opened(0);
+        assert_eq!(breaker.begin(at(10), LONGEST), Ok(()));
+        breaker.abandon(at(11));
+        assert_eq!(breaker.begin(at(11), LONGEST), Ok(()));
+        assert_eq!(breaker.begin(at(11), LONGEST), Err(at(14)), "one at a time");
     }
 
     #[test]

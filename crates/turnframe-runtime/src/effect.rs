@@ -230,6 +230,9 @@ pub fn pause(profile: &DestinationProfile, tries: u32, random: u8) -> Duration {
 /// The mark of an effect that is not over: each destination finds its own, those of a case in their order.
 #[must_use]
 pub fn mark_key(requested: &EffectRequested, effect: EffectId) -> String {
+    if requested.order.is_empty() {
+        return format!("{}/{effect}", requested.destination);
+    }
     format!("{}{}/{effect}", mark_prefix(requested), requested.order)
 }
 
@@ -267,11 +270,15 @@ pub fn append_of(
         EffectRecord::Deferred { attempt, reason } => {
             let payload = EffectDeferred { attempt: *attempt, reason: *reason };
             let entry = builder.build(&stream, EntryKind::EffectDeferred, &payload)?;
-            let tries = match reason {
-                DeferReason::NotSent | DeferReason::Unavailable => *attempt,
-                DeferReason::StillUnknown => fold.lookups + 1,
+            let due = match reason {
+                DeferReason::NotSent => retry(*attempt),
+                DeferReason::StillUnknown => retry(fold.lookups + 1),
+                // What showed that the destination is down shows it again only after the others that wait.
+                DeferReason::Unavailable => {
+                    retry(*attempt).map(|due| due.plus(profile.failures_pause))
+                }
             };
-            (entry, retry(tries), false)
+            (entry, due, false)
         }
         EffectRecord::Concluded { attempt, conclusion, source } => {
             let entry = concluded(&builder, &stream, *attempt, conclusion, source)?;
@@ -335,6 +342,28 @@ pub enum OperatorDecision {
     Retry,
 }
 
+impl OperatorDecision {
+    /// The verdict that it is, where it is one.
+    #[must_use]
+    pub fn conclusion(&self) -> Option<EffectConclusion> {
+        match self.clone() {
+            Self::Accepted { reference, details } => {
+                Some(EffectConclusion::Accepted { reference, details })
+            }
+            Self::Rejected { code } => Some(EffectConclusion::rejected(code)),
+            Self::Retry => None,
+        }
+    }
+}
+
+/// The subject whose data an operator's words are: never that of an actor of the same name.
+///
+/// # Errors
+/// [`IdError::TooLong`] when the name leaves no room for the prefix.
+pub fn operator_subject(operator: &ActorId) -> Result<SubjectId, IdError> {
+    SubjectId::new(format!("operator:{operator}"))
+}
+
 /// Why an operator's decision cannot be recorded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -388,20 +417,15 @@ pub fn append_of_decision(
     if reason.trim().is_empty() || reason.len() > REASON_MAX_BYTES || reason.contains('\0') {
         return Err(UnresolvedError::Reason);
     }
-    let reason = Personal::known(SubjectId::new(format!("actor:{operator}"))?, reason.to_owned());
+    let reason = Personal::known(operator_subject(operator)?, reason.to_owned());
     let operator = operator.clone();
-    let conclusion = match decision.clone() {
-        OperatorDecision::Accepted { reference, details } => {
-            EffectConclusion::Accepted { reference, details }
+    let record = match decision.conclusion() {
+        Some(conclusion) => {
+            let source = ConclusionSource::Operator { operator, reason };
+            EffectRecord::Concluded { attempt: fold.attempts, conclusion, source }
         }
-        OperatorDecision::Rejected { code } => EffectConclusion::rejected(code),
-        OperatorDecision::Retry => {
-            let record = EffectRecord::Released { operator, reason };
-            return Ok(append_of(account, effect, fold, profile, &record, ids)?);
-        }
+        None => EffectRecord::Released { operator, reason },
     };
-    let source = ConclusionSource::Operator { operator, reason };
-    let record = EffectRecord::Concluded { attempt: fold.attempts, conclusion, source };
     Ok(append_of(account, effect, fold, profile, &record, ids)?)
 }
 

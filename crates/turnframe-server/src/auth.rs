@@ -13,6 +13,7 @@ use axum::http::{HeaderMap, header};
 use turnframe_core::canonical::Digest;
 use turnframe_core::context::ActorContext;
 use turnframe_core::id::{ActorId, Locale};
+use turnframe_runtime::effect::operator_subject;
 
 use crate::problem::Problem;
 use crate::routes::App;
@@ -49,8 +50,8 @@ pub enum TokenError {
     /// It stands for somebody else already.
     #[error("a token is given to two")]
     Repeated,
-    /// The actor's name cannot name the subject of the actor's own words.
-    #[error("the actor's name is too long")]
+    /// The name cannot name the subject of one's own words.
+    #[error("the name is too long")]
     Actor,
 }
 
@@ -77,6 +78,7 @@ impl Tokens {
     /// [`TokenError`] when the secret cannot be used.
     pub fn with_operator(self, secret: &str, operator: ActorId) -> Result<Self, TokenError> {
         check(secret)?;
+        operator_subject(&operator).map_err(|_| TokenError::Actor)?;
         self.add(secret, Bearer::Operator(operator))
     }
 
@@ -254,6 +256,8 @@ mod tests {
         assert!(tokens.actor("a-secret-of-grace").is_none());
         assert!(tokens.operator("a-secret-of-acme").is_none());
         assert_eq!(tokens.operator("a-secret-of-grace"), Some(&operator("grace")));
+        let long = tokens.clone().with_operator("a-secret-of-long", operator(&"x".repeat(96)));
+        assert_eq!(long.err(), Some(TokenError::Actor));
         let again = tokens.with_operator("a-secret-of-acme", operator("grace"));
         assert_eq!(again.err(), Some(TokenError::Repeated));
     }

@@ -16,7 +16,7 @@ pub struct ServerLimits {
     pub owner_wait: Duration,
     /// How many requests for accounts of other processes may be on their way at once.
     pub forwards_max: usize,
-    /// How many callbacks may be on their way to the ledger at once.
+    /// How many verified callbacks may be on their way to the ledger at once.
     pub callbacks_max: usize,
     /// How many live streams one process serves.
     pub streams_max: usize,

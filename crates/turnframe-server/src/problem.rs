@@ -64,7 +64,7 @@ problems! {
     INVALID_ID = BAD_REQUEST "invalid_id", "An identifier cannot be one",
         "Names have 1 to 96 ASCII letters, digits, '.', '_', '-' or ':'; cards are UUIDs; positions are whole numbers. Nothing was written.";
     INVALID_PARAMETER = BAD_REQUEST "invalid_parameter", "A query parameter cannot be read",
-        "Send 'after' and 'limit' as whole numbers.";
+        "Send 'after' and 'limit' as whole numbers; for effects, 'after' as it came in 'next'.";
     UNAUTHENTICATED = UNAUTHORIZED "unauthenticated", "No known token",
         "Send 'Authorization: Bearer' with a token of this server.";
     CALLBACK_UNSIGNED = FORBIDDEN "callback_unsigned", "The callback does not say who sent it",
@@ -93,6 +93,8 @@ problems! {
         "Decide once it has ended. Nothing was written.";
     EFFECT_NOT_PARKED = CONFLICT "effect_not_parked", "The effect is not parked",
         "It goes on by itself: there is nothing to retry. Nothing was written.";
+    NO_DESTINATION = CONFLICT "no_destination", "The effect's destination is not known here",
+        "Accept or reject the effect: nothing can be sent. Nothing was written.";
     UNREADABLE_DECISION = UNPROCESSABLE_ENTITY "unreadable_decision", "The decision cannot be recorded",
         "Give a reason of at most 2000 bytes that is not blank and has no NUL. Nothing was written.";
     UNKNOWN_FIELD = UNPROCESSABLE_ENTITY "unknown_field", "The body has a field that is not known here",
@@ -207,6 +209,7 @@ impl From<ResolveError> for Problem {
             ResolveError::Concluded => Self::EFFECT_CONCLUDED,
             ResolveError::UnderWay => Self::EFFECT_UNDER_WAY,
             ResolveError::NotParked => Self::EFFECT_NOT_PARKED,
+            ResolveError::NoDestination => Self::NO_DESTINATION,
             ResolveError::Unreadable => Self::UNREADABLE_DECISION,
             ResolveError::NotHere => Self::NOT_HERE,
             ResolveError::Unavailable { .. } | _ => Self::unavailable(&error),

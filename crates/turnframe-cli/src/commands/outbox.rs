@@ -14,7 +14,7 @@ struct Parked {
     account: String,
     effect: String,
     destination: String,
-    parked_at: Value,
+    parked_at: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -57,8 +57,7 @@ async fn list(server: &ServerArgs, account: Option<&str>) -> Result<(), CliError
         for effect in &page.effects {
             output.object(effect)?;
             let Parked { account, effect, destination, parked_at } = effect;
-            let since = parked_at.as_str().map_or_else(|| parked_at.to_string(), str::to_owned);
-            output.text(&format!("{effect}  {account}  {destination}  since {since}"))?;
+            output.text(&format!("{effect}  {account}  {destination}  since {parked_at}"))?;
         }
         listed += page.effects.len();
         match page.next {

@@ -33,6 +33,13 @@ impl Incoming {
         self
     }
 
+    /// This request and a header whose value is no text: it says nothing, and neither does another of its name.
+    #[must_use]
+    pub fn garbled(mut self, name: &str) -> Self {
+        self.headers.insert(name.to_ascii_lowercase(), None);
+        self
+    }
+
     /// A header by its name, in whatever case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -98,5 +105,9 @@ mod tests {
         let twice = incoming.with("WEBHOOK-ID", "a");
         assert_eq!((twice.header("webhook-id"), twice.header("other")), (None, Some("b")));
         assert_eq!(twice.with("webhook-id", "a").header("webhook-id"), None);
+        let one = Incoming::new("x").with("webhook-id", "a");
+        assert_eq!(one.clone().garbled("Webhook-Id").header("webhook-id"), None);
+        let garbled = Incoming::new("x").garbled("webhook-id").with("webhook-id", "a");
+        assert_eq!(garbled.header("webhook-id"), None);
     }
 }

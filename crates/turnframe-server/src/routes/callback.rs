@@ -9,7 +9,7 @@ use axum::Extension;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, Request, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 use serde::Serialize;
@@ -38,13 +38,16 @@ pub(super) async fn to_owner(
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    let permit = app.callbacks.clone().try_acquire_owned().map_err(|_| Problem::OVERLOADED)?;
+    let destination = key(destination)?;
+    if !app.system.hears_callbacks_of(&destination) {
+        return Err(Problem::NOT_FOUND);
+    }
     let (mut parts, body) = request.into_parts();
     let body = arriving(Request::from_parts(parts.clone(), body), &app).await?;
-    let account = {
-        let incoming = incoming(&parts.headers, &body);
-        app.system.account_of_callback(&key(destination)?, &incoming).await?
-    };
+    // Only what has proved to be the destination's takes the place of others.
+    let incoming = incoming(&parts.headers, &body);
+    let account = app.system.account_of_callback(&destination, &incoming).await?;
+    let permit = app.callbacks.clone().try_acquire_owned().map_err(|_| Problem::OVERLOADED)?;
     parts.extensions.insert(CallbackOf(account.clone()));
     let served = pass_on(&app, &account, parts, body, next).await;
     drop(permit);
@@ -73,9 +76,10 @@ fn key(destination: String) -> Result<DestinationKey, Problem> {
 }
 
 fn incoming(headers: &HeaderMap, body: &Bytes) -> Incoming {
-    let readable = headers.iter().filter_map(|(name, value)| Some((name, value.to_str().ok()?)));
-    let with = |incoming: Incoming, (name, value): (&axum::http::HeaderName, &str)| {
-        incoming.with(name.as_str(), value)
+    let with = |incoming: Incoming, (name, value): (&HeaderName, &HeaderValue)| match value.to_str()
+    {
+        Ok(value) => incoming.with(name.as_str(), value),
+        Err(_) => incoming.garbled(name.as_str()),
     };
-    readable.fold(Incoming::new(body.to_vec()), with)
+    headers.iter().fold(Incoming::new(body.to_vec()), with)
 }

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use turnframe_actors::Resolution;
 use turnframe_core::canonical::Json as Canonical;
 use turnframe_core::id::{AccountId, DestinationKey, EffectId};
-use turnframe_core::source::Timestamp;
 use turnframe_ledger::mark::MARK_PAGE_MAX;
 use turnframe_ledger::{Mark, StreamName};
 use turnframe_runtime::effect::OperatorDecision;
@@ -42,7 +41,8 @@ struct ParkedView {
     account: AccountId,
     effect: EffectId,
     destination: DestinationKey,
-    parked_at: Timestamp,
+    /// RFC 3339.
+    parked_at: String,
 }
 
 /// The effects that wait for an operator, of an account or of all, a page at a time.
@@ -67,13 +67,15 @@ pub(super) async fn parked(
 fn place(after: &str) -> Result<(AccountId, String), Problem> {
     let (account, key) = after.split_once('/').ok_or(Problem::INVALID_PARAMETER)?;
     let account = account.parse().map_err(|_| Problem::INVALID_PARAMETER)?;
-    Ok((account, key.to_owned()))
+    let is_key = key.bytes().all(|byte| byte.is_ascii_graphic());
+    if is_key { Ok((account, key.to_owned())) } else { Err(Problem::INVALID_PARAMETER) }
 }
 
 fn view(mark: &Mark) -> Option<ParkedView> {
     let StreamName::Effect(effect) = mark.stream else { return None };
     let destination = mark.key.split_once('/')?.0.parse().ok()?;
-    Some(ParkedView { account: mark.account.clone(), effect, destination, parked_at: mark.due })
+    let (account, parked_at) = (mark.account.clone(), mark.due.to_string());
+    Some(ParkedView { account, effect, destination, parked_at })
 }
 
 #[derive(Deserialize)]

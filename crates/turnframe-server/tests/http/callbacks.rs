@@ -186,8 +186,12 @@ async fn what_is_forged_stale_replayed_or_garbled_is_refused_and_writes_nothing(
 #[tokio::test]
 async fn past_the_most_callbacks_at_once_the_sender_is_told_to_come_again() {
     let limits = ServerLimits { callbacks_max: 0, ..ServerLimits::default() };
-    let host = Host::start_with(Setup { limits, ..Setup::default() }).await;
-    let answer = call_back(&host, NEW, "w1", &body("x")).await;
+    let host = Host::start_with(Setup { limits, ..loses_its_answers() }).await;
+    let effect = ordered(&host).await;
+    // Whoever cannot sign takes nobody's place.
+    let forged = call(&host, OFFICE, &[], &body(&effect)).await;
+    assert_eq!(forged.code(), "callback_unsigned");
+    let answer = call_back(&host, NEW, "w1", &body(&effect)).await;
     assert_eq!((answer.status, answer.code().as_str()), (429, "overloaded"));
     assert!(answer.header("retry-after").is_some());
 }

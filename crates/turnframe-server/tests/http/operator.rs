@@ -70,6 +70,7 @@ async fn a_decision_is_recorded_and_told_and_what_it_was_about_is_listed_no_more
     let effect = parked(&host).await;
     let listed = list(&host, GRACE, "?account=acme").await.ok();
     assert_eq!(listed["effects"][0]["destination"], "desk-office");
+    assert!(listed["effects"][0]["parked_at"].as_str().is_some_and(|at| at.ends_with('Z')));
     assert_eq!(
         (listed["effects"].as_array().map(Vec::len), &listed["next"]),
         (Some(1), &Value::Null)
@@ -84,19 +85,25 @@ async fn a_decision_is_recorded_and_told_and_what_it_was_about_is_listed_no_more
     assert_eq!(update["blocks"][0]["status"], "accepted", "{update}");
     assert_eq!(list(&host, GRACE, "").await.ok()["effects"], json!([]));
     let again = decide(&host, GRACE, ("acme", &effect), &accepted()).await;
-    assert_eq!((again.status, again.code().as_str()), (409, "effect_concluded"));
+    assert_eq!(again.status, 204, "its answer may have been lost");
+    let other = json!({ "reason": "no", "decision": { "rejected": { "code": "full" } } });
+    let late = decide(&host, GRACE, ("acme", &effect), &other).await;
+    assert_eq!((late.status, late.code().as_str()), (409, "effect_concluded"));
 }
 
 #[tokio::test]
 async fn a_page_goes_on_where_the_one_before_ended() {
     let host = Host::start_with(unreachable_office()).await;
     let effect = parked(&host).await;
-    let after = |account: &str| format!("?after={account}/desk-office/{effect}");
-    assert_eq!(list(&host, GRACE, &after("acme")).await.ok()["effects"], json!([]));
-    let listed = list(&host, GRACE, &after("a")).await.ok();
-    assert_eq!(listed["effects"][0]["effect"], effect.as_str());
+    for (after, are_listed) in [("acme/desk-office/~", 0), ("acme/desk-office/", 1), ("a/~", 1)] {
+        let listed = list(&host, GRACE, &format!("?after={after}")).await.ok();
+        let listed = listed["effects"].as_array().expect("effects").clone();
+        assert_eq!(listed.len(), are_listed, "{after}");
+        assert!(listed.iter().all(|listed| listed["effect"] == effect.as_str()));
+    }
     for (query, code) in [
         ("?after=nothing", "invalid_parameter"),
+        ("?after=acme/%00", "invalid_parameter"),
         ("?after=a%20b/x", "invalid_parameter"),
         ("?since=1", "invalid_parameter"),
         ("?account=a%20b", "invalid_id"),
@@ -157,6 +164,7 @@ async fn a_decision_at_the_wrong_process_is_recorded_by_the_owner() {
     let listed = list(&bystander, GRACE, "").await.ok();
     assert_eq!(listed["effects"][0]["effect"], effect.as_str(), "any process can read");
     assert_eq!(decide(&bystander, GRACE, ("acme", &effect), &accepted()).await.status, 204);
-    let again = decide(&owner, GRACE, ("acme", &effect), &accepted()).await;
-    assert_eq!(again.code(), "effect_concluded");
+    let again = json!({ "reason": "again", "decision": { "retry": {} } });
+    let late = decide(&owner, GRACE, ("acme", &effect), &again).await;
+    assert_eq!(late.code(), "effect_concluded");
 }
