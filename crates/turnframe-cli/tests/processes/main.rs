@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+mod kill_load;
 mod kill_nine;
 mod support;
 mod two_processes;

@@ -94,12 +94,20 @@ impl Speaker {
     }
 
     pub(crate) async fn get(&self, url: &str, path: &str) -> Value {
+        self.try_get(url, path).await.expect("an answer")
+    }
+
+    /// Gets once. An error is a connection that failed, or a 503 that says to ask again.
+    pub(crate) async fn try_get(&self, url: &str, path: &str) -> Result<Value, String> {
         let request = self.client.get(format!("{url}{path}")).bearer_auth(&self.secret);
-        let response = request.timeout(PATIENCE).send().await.expect("an answer");
+        let response = request.timeout(PATIENCE).send().await.map_err(|it| it.to_string())?;
         let status = response.status();
-        let text = response.text().await.expect("a body");
+        let text = response.text().await.map_err(|error| error.to_string())?;
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            return Err(text);
+        }
         assert!(status.is_success(), "{status}: {text}");
-        serde_json::from_str(&text).expect("JSON")
+        Ok(serde_json::from_str(&text).expect("JSON"))
     }
 }
 
