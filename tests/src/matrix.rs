@@ -18,6 +18,9 @@ use turnframe_travel::airline::Standing;
 
 use crate::world::{Process, World, clicked, said};
 
+/// How long a process may take to die of an append that is on the ledger.
+const DYING: std::time::Duration = std::time::Duration::from_secs(5);
+
 /// What the user does next.
 #[derive(Debug, Clone, Copy)]
 pub enum Step {
@@ -169,7 +172,11 @@ impl<'a> Run<'a> {
         tokio::select! {
             biased;
             () = switch.crashed() => process.faults.crashed_at().or(process.remote.crashed_at()),
-            () = self.steps(&process) => None,
+            // The last append of a run can be seen before its process has died of it.
+            () = async {
+                self.steps(&process).await;
+                drop(tokio::time::timeout(DYING, switch.crashed()).await);
+            } => process.faults.crashed_at().or(process.remote.crashed_at()),
         }
     }
 
