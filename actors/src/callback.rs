@@ -27,13 +27,30 @@ pub enum Called {
     Repeated,
 }
 
-/// Verifies and reads a callback. Counted where it is not heard: somebody may be trying.
-pub(crate) fn hear(
+/// A callback that was verified and read, of an effect of an account.
+#[derive(Debug, Clone)]
+pub struct Callback {
+    account: AccountId,
+    destination: DestinationKey,
+    profile: DestinationProfile,
+    heard: Heard,
+}
+
+impl Callback {
+    /// Whose effect it is of.
+    #[must_use]
+    pub const fn account(&self) -> &AccountId {
+        &self.account
+    }
+}
+
+/// Verifies and reads a callback, and finds its account. Counted where it is not heard: somebody may be trying.
+pub(crate) async fn hear(
     shared: &Shared,
     destination: &dyn Destination,
     incoming: &Incoming,
-) -> Result<Heard, CallbackError> {
-    let key = destination.key();
+) -> Result<Callback, CallbackError> {
+    let (key, profile) = (destination.key(), destination.profile());
     let callbacks = destination.callbacks().ok_or(CallbackError::NotFound)?;
     let verified = callbacks.verify(incoming, shared.ids().now()).and_then(|id| {
         if id.is_empty() || id.len() > CALLBACK_ID_MAX_BYTES {
@@ -43,7 +60,7 @@ pub(crate) fn hear(
         let digest = Digest::of("tf.callback-body.1", &[&incoming.body]);
         Ok(Heard { id, digest, statement })
     });
-    verified.map_err(|refusal| {
+    let heard = verified.map_err(|refusal| {
         tracing::warn!(
             counter.turnframe.callback.refused = 1,
             destination = %key,
@@ -51,19 +68,21 @@ pub(crate) fn hear(
             "a callback was not heard"
         );
         CallbackError::Refused(refusal)
-    })
+    })?;
+    let account = shared.ledger.account_of_effect(heard.statement.effect).await;
+    let account = account.map_err(CallbackError::unavailable)?.ok_or(CallbackError::NotFound)?;
+    Ok(Callback { account, destination: key, profile, heard })
 }
 
 /// Records what was heard.
-pub(crate) async fn record(
-    shared: &Shared,
-    account: &AccountId,
-    (destination, profile): (&DestinationKey, &DestinationProfile),
-    heard: &Heard,
-) -> Result<Called, CallbackError> {
+pub(crate) async fn record(shared: &Shared, callback: &Callback) -> Result<Called, CallbackError> {
+    let Callback { account, destination, profile, heard } = callback;
     let own = key::callback(destination, &heard.id).map_err(CallbackError::unavailable)?;
     for _ in 0..shared.limits.append_attempts_max {
-        let fold = fold(shared, account, heard).await?.ok_or(CallbackError::NotFound)?;
+        let entries = shared.effect(account, heard.statement.effect).await;
+        let entries = entries.map_err(CallbackError::unavailable)?;
+        let fold = EffectFold::of(&entries).map_err(CallbackError::unavailable)?;
+        let fold = fold.ok_or(CallbackError::NotFound)?;
         let append =
             append_of_callback(account, &fold, profile, (destination, heard), shared.ids());
         let append = append.map_err(|error| match error {
@@ -90,14 +109,4 @@ pub(crate) async fn record(
         }
     }
     Err(CallbackError::unavailable("the effect is being worked on"))
-}
-
-async fn fold(
-    shared: &Shared,
-    account: &AccountId,
-    heard: &Heard,
-) -> Result<Option<EffectFold>, CallbackError> {
-    let entries = shared.effect(account, heard.statement.effect).await;
-    let entries = entries.map_err(CallbackError::unavailable)?;
-    EffectFold::of(&entries).map_err(CallbackError::unavailable)
 }

@@ -22,7 +22,7 @@ mod system;
 mod tenure;
 mod writer;
 
-pub use callback::Called;
+pub use callback::{Callback, Called};
 pub use error::{CallbackError, PostError, ResolveError};
 pub use limits::Limits;
 pub use operator::Resolution;

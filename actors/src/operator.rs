@@ -77,29 +77,17 @@ fn stands(entries: &[Entry], resolution: &Resolution) -> bool {
     let is_same = |by: &ActorId, why: &Personal<String>| {
         by == operator && why.value().is_some_and(|why| why == reason)
     };
-    let decided = entries.iter().rev().find_map(|entry| match entry.kind {
-        EntryKind::EffectReleased => {
+    let decided = entries.iter().rev().find_map(|entry| {
+        if entry.kind == EntryKind::EffectReleased {
             let EffectReleased { operator, reason } = entry.body.open().ok()?;
-            Some(is_same(&operator, &reason) && *decision == OperatorDecision::Retry)
+            return Some(is_same(&operator, &reason) && *decision == OperatorDecision::Retry);
         }
-        EntryKind::EffectConcluded => {
-            let EffectConcluded { conclusion, source, .. } = entry.body.open().ok()?;
-            let ConclusionSource::Operator { operator, reason } = source else { return None };
-            Some(is_same(&operator, &reason) && decision.conclusion().as_ref() == Some(&conclusion))
+        if entry.kind != EntryKind::EffectConcluded {
+            return None;
         }
-        EntryKind::ConversationOpened
-        | EntryKind::TurnAccepted
-        | EntryKind::TurnReduced
-        | EntryKind::TurnAnswered
-        | EntryKind::UpdatePosted
-        | EntryKind::CaseCommand
-        | EntryKind::CaseEvent
-        | EntryKind::CardOpened
-        | EntryKind::CardClosed
-        | EntryKind::EffectRequested
-        | EntryKind::EffectDispatched
-        | EntryKind::EffectDeferred
-        | EntryKind::EffectParked => None,
+        let EffectConcluded { conclusion, source, .. } = entry.body.open().ok()?;
+        let ConclusionSource::Operator { operator, reason } = source else { return None };
+        Some(is_same(&operator, &reason) && decision.conclusion().as_ref() == Some(&conclusion))
     });
     decided.unwrap_or_default()
 }

@@ -162,10 +162,6 @@ impl Work<'_> {
         let profile = &self.outbox.profile;
         match next(&fold, profile) {
             EffectStep::Rest => Ok(None),
-            // Once the one before it is over it is found first, after at most as long again as it has waited, and a sweep.
-            EffectStep::Dispatch { .. } if profile.in_order && !self.is_first(&fold).await? => {
-                Ok(None)
-            }
             EffectStep::Dispatch { attempt } => self.dispatch(fold, attempt).await,
             EffectStep::ConcludeUnknown { .. } => self.conclude_unknown(&fold).await,
             EffectStep::LookUp { attempt, dispatched_at } => {
@@ -173,7 +169,6 @@ impl Work<'_> {
                 let (step, now) = ((attempt, dispatched_at), self.shared.ids().now());
                 let record = record_of_lookup(step, found, &fold, profile, now);
                 match record.dispatched() {
-                    Some(_) if profile.in_order && !self.is_first(&fold).await? => Ok(None),
                     Some(attempt) => self.dispatch(fold, attempt).await,
                     None => self.append(&fold, &record).await,
                 }
@@ -213,6 +208,10 @@ impl Work<'_> {
     /// Records the attempt, sends it, records what came of it; or leaves the destination alone.
     async fn dispatch(&self, mut fold: EffectFold, attempt: u32) -> Outcome {
         let (outbox, ids) = (self.outbox, self.shared.ids());
+        // Once the one before it is over it is found first, after at most as long again as it has waited, and a sweep.
+        if outbox.profile.in_order && !self.is_first(&fold).await? {
+            return Ok(None);
+        }
         if let Some(until) = outbox.breaker().closed_until(ids.now()) {
             return Ok(Some(until));
         }

@@ -31,7 +31,7 @@ use turnframe_runtime::port::{
 use turnframe_runtime::record::{ClickRecord, TurnAccepted};
 use turnframe_runtime::turn::{Cases, TurnEngine, TurnPorts, find_card};
 
-use crate::callback::{self, Called};
+use crate::callback::{self, Callback, Called};
 use crate::conversation::{CaseRoutes, ConversationHolds, ConversationMessage, Posted};
 use crate::error::{CallbackError, PostError, ResolveError};
 use crate::limits::Limits;
@@ -254,39 +254,29 @@ impl System {
         known.is_some_and(|known| known.callbacks().is_some())
     }
 
-    /// Whose effect a callback is of, once it was verified: that account's owner records it.
+    /// Verifies and reads a callback, and finds whose effect it is of: that account's owner records it.
     ///
     /// # Errors
     /// [`CallbackError`]; nothing was written.
-    pub async fn account_of_callback(
+    pub async fn hear_callback(
         &self,
         destination: &DestinationKey,
         incoming: &Incoming,
-    ) -> Result<AccountId, CallbackError> {
-        let destination = self.inner.destinations.get(destination);
-        let destination = destination.ok_or(CallbackError::NotFound)?;
-        let heard = callback::hear(&self.inner.shared, destination.as_ref(), incoming)?;
-        let found = self.inner.shared.ledger.account_of_effect(heard.statement.effect).await;
-        found.map_err(CallbackError::unavailable)?.ok_or(CallbackError::NotFound)
+    ) -> Result<Callback, CallbackError> {
+        let known = self.inner.destinations.get(destination).ok_or(CallbackError::NotFound)?;
+        callback::hear(&self.inner.shared, known.as_ref(), incoming).await
     }
 
-    /// Records what a destination calls back to say of an account's effect, once however often it is delivered.
+    /// Records what a destination called back to say, once however often it is delivered.
     ///
     /// # Errors
     /// [`CallbackError`]; only [`CallbackError::Unavailable`] leaves open whether it was recorded.
-    pub async fn callback(
-        &self,
-        account: &AccountId,
-        destination: &DestinationKey,
-        incoming: &Incoming,
-    ) -> Result<Called, CallbackError> {
+    pub async fn record_callback(&self, callback: &Callback) -> Result<Called, CallbackError> {
         let shared = &self.inner.shared;
-        if !shared.serves(account) {
+        if !shared.serves(callback.account()) {
             return Err(CallbackError::NotHere);
         }
-        let known = self.inner.destinations.get(destination).ok_or(CallbackError::NotFound)?;
-        let heard = callback::hear(shared, known.as_ref(), incoming)?;
-        callback::record(shared, account, (destination, &known.profile()), &heard).await
+        callback::record(shared, callback).await
     }
 
     /// Records an operator's decision about an effect.

@@ -11,6 +11,7 @@ use turnframe_core::canonical::Digest;
 use turnframe_core::context::ActorContext;
 use turnframe_core::id::{CaseRef, ConversationId, DestinationKey, EffectId, TurnId};
 use turnframe_core::interaction::InteractionView;
+use turnframe_core::receipt::ReceiptStatus;
 use turnframe_ledger::snapshot::SnapshotStore;
 use turnframe_ledger::{
     Entry, EntryKind, MarkKind, MarkQuery, PartitionId, Position, StreamName, Version,
@@ -140,8 +141,8 @@ impl Process {
     /// What the system refuses it with.
     pub async fn hear(&self, incoming: &Incoming) -> Result<Called, CallbackError> {
         let airline: DestinationKey = literal("airline");
-        let account = self.system.account_of_callback(&airline, incoming).await?;
-        self.system.callback(&account, &airline, incoming).await
+        let callback = self.system.hear_callback(&airline, incoming).await?;
+        self.system.record_callback(&callback).await
     }
 
     /// The open cards.
@@ -217,6 +218,16 @@ impl Process {
             TranscriptContent::Update(update) => serde_json::json!({"update": update}),
         };
         page.items.into_iter().map(|item| shown(item.content)).collect()
+    }
+
+    /// Waits for rest: the last that the conversation was told is a receipt of this status, and every claim holds.
+    pub async fn assert_told(&self, status: ReceiptStatus) {
+        self.rest().await;
+        let transcript = self.transcript().await;
+        let last = transcript.last().expect("an item");
+        let status = serde_json::to_value(&status).expect("JSON");
+        assert_eq!(last["update"]["blocks"][0]["status"], status, "{transcript:#?}");
+        crate::claims::check(self).await;
     }
 
     /// Everything that is true at the end, with ids renamed.

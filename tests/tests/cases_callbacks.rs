@@ -36,39 +36,20 @@ fn count(entries: &[Entry], event: &str) -> usize {
     events.filter(|entry| String::from_utf8_lossy(&entry.body.facts).contains(event)).count()
 }
 
-/// The statuses of the receipts of the last update.
-async fn told(process: &Process) -> Option<String> {
-    let transcript = process.transcript().await;
-    let last = transcript.last()?;
-    Some(last["update"]["blocks"][0]["status"].as_str()?.to_owned())
-}
-
-async fn told_of(process: &Process, status: ReceiptStatus) {
-    process.rest().await;
-    let status = serde_json::to_value(&status).expect("JSON");
-    assert_eq!(
-        told(process).await.as_deref(),
-        status.as_str(),
-        "{:#?}",
-        process.transcript().await
-    );
-    claims::check(process).await;
-}
-
 #[test]
 fn a_late_outcome_is_told_to_a_conversation_that_nobody_watched() {
     everywhere(|backend| async move {
         let mut world = World::desk(backend);
         world.limits.idle = Duration::from_secs(1);
         let (process, effect) = submitted(&world).await;
-        told_of(&process, ReceiptStatus::Submitted).await;
+        process.assert_told(ReceiptStatus::Submitted).await;
         process.passivate().await;
         world.clock.advance(Duration::from_secs(3_600));
         let called = process.call_back("w1", (effect, confirmed(), 2)).await;
         assert_eq!(called, Ok(Called::Recorded));
-        told_of(&process, ReceiptStatus::Accepted).await;
+        process.assert_told(ReceiptStatus::Accepted).await;
         let process = world.restart(process).await;
-        told_of(&process, ReceiptStatus::Accepted).await;
+        process.assert_told(ReceiptStatus::Accepted).await;
     });
 }
 
@@ -124,7 +105,7 @@ fn case_32_a_late_older_refusal_changes_nothing_and_is_recorded_as_an_anomaly() 
         let (process, effect) = submitted(&world).await;
         let called = process.call_back("w2", (effect, refused(), 2)).await;
         assert_eq!(called, Ok(Called::Recorded));
-        told_of(&process, ReceiptStatus::Rejected).await;
+        process.assert_told(ReceiptStatus::Rejected).await;
     });
 }
 
@@ -134,12 +115,12 @@ fn an_effect_of_unknown_fate_is_concluded_by_a_callback_and_not_looked_up_any_mo
         let interpreter = Arc::new(desk::interpreter());
         let world = World::new(backend, interpreter, desk::forgetful_airline());
         let (process, effect) = submitted(&world).await;
-        told_of(&process, ReceiptStatus::Unknown).await;
+        process.assert_told(ReceiptStatus::Unknown).await;
         let key = effect.to_string();
         let lookups = world.airline.lookups(&key);
         let called = process.call_back("w1", (effect, confirmed(), 1)).await;
         assert_eq!(called, Ok(Called::Recorded));
-        told_of(&process, ReceiptStatus::Accepted).await;
+        process.assert_told(ReceiptStatus::Accepted).await;
         world.clock.advance(Duration::from_secs(3_600));
         process.rest().await;
         assert_eq!(world.airline.lookups(&key), lookups);
@@ -174,7 +155,7 @@ fn a_callback_that_comes_before_the_answer_stands() {
         assert_eq!(called, Ok(Called::Recorded));
         // The attempt is given up meanwhile, and what that comes to is no news.
         tokio::time::sleep(HANGS * 2).await;
-        told_of(&process, ReceiptStatus::Accepted).await;
+        process.assert_told(ReceiptStatus::Accepted).await;
         let kinds = process.kinds().await;
         assert_eq!(kinds.iter().filter(|kind| **kind == "effect.concluded").count(), 1);
     });

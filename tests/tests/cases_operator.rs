@@ -15,7 +15,6 @@ use turnframe_runtime::record::{ConclusionSource, EffectConcluded, EffectRelease
 use turnframe_test::fault::CrashPoint;
 use turnframe_test::literal;
 use turnframe_test::script::{Behaviour, Lookup, ScriptedDestination};
-use turnframe_tests::claims;
 use turnframe_tests::crash::everywhere;
 use turnframe_tests::desk::{self, OPEN, REBOOK};
 use turnframe_tests::matrix::{End, Step, play};
@@ -59,15 +58,6 @@ async fn waiting(process: &Process) -> usize {
     process.system.parked_effects(None, None).await.expect("marks").len()
 }
 
-async fn told_of(process: &Process, status: ReceiptStatus) {
-    process.rest().await;
-    let transcript = process.transcript().await;
-    let last = transcript.last().expect("an item");
-    let status = serde_json::to_value(&status).expect("JSON");
-    assert_eq!(last["update"]["blocks"][0]["status"], status, "{last:#}");
-    claims::check(process).await;
-}
-
 fn confirmed() -> OperatorDecision {
     let details = Json::of(&serde_json::json!({"status": "confirmed"})).expect("JSON");
     OperatorDecision::Accepted { reference: "PNR-1".to_owned(), details }
@@ -85,11 +75,11 @@ fn an_operators_verdict_is_an_event_with_a_name_and_a_reason_and_is_told() {
         {
             let (world, _) = world(backend);
             let (process, effect) = parked(&world).await;
-            told_of(&process, ReceiptStatus::ReconciliationRequired).await;
+            process.assert_told(ReceiptStatus::ReconciliationRequired).await;
             let listed = process.system.parked_effects(Some(&process.actor.account), None).await;
             assert_eq!(listed.expect("marks")[0].stream.to_string(), format!("effect/{effect}"));
             assert_eq!(process.decide(effect, decision.clone()).await, Ok(()));
-            told_of(&process, status).await;
+            process.assert_told(status).await;
             assert_eq!(waiting(&process).await, 0);
             let entries = process.entries().await;
             let concluded = entries.iter().rfind(|entry| entry.kind == EntryKind::EffectConcluded);
@@ -119,7 +109,7 @@ fn what_an_operator_releases_is_sent_again_under_the_same_key() {
         let (process, effect) = parked(&world).await;
         answers.store(true, Ordering::SeqCst);
         assert_eq!(process.decide(effect, OperatorDecision::Retry).await, Ok(()));
-        told_of(&process, ReceiptStatus::Submitted).await;
+        process.assert_told(ReceiptStatus::Submitted).await;
         let book = world.airline.book();
         assert_eq!(book.keys().collect::<Vec<_>>(), [&effect.to_string()]);
         assert!(matches!(book[&effect.to_string()].says, Dispatched::Accepted { .. }));

@@ -134,10 +134,4 @@ impl EffectConclusion {
     pub fn rejected(code: impl Into<String>) -> Self {
         Self::Rejected { code: code.into(), details: Json::default() }
     }
-
-    /// Whether the receiver has spoken: it took it, or refused it.
-    #[must_use]
-    pub const fn is_verdict(&self) -> bool {
-        matches!(self, Self::Accepted { .. } | Self::Rejected { .. })
-    }
 }

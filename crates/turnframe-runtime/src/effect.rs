@@ -156,17 +156,24 @@ impl EffectRecord {
 /// What an attempt's answer is recorded as.
 #[must_use]
 pub fn record_of(attempt: u32, dispatched: Dispatched) -> EffectRecord {
-    let conclusion = match dispatched {
-        Dispatched::Accepted { reference, details } => {
-            EffectConclusion::Accepted { reference, details }
-        }
-        Dispatched::Rejected { code, details } => EffectConclusion::Rejected { code, details },
-        Dispatched::NotSent { .. } => {
-            return EffectRecord::Deferred { attempt, reason: DeferReason::NotSent };
-        }
-        Dispatched::Unknown { .. } => EffectConclusion::Unknown,
-    };
+    if let Dispatched::NotSent { .. } = dispatched {
+        return EffectRecord::Deferred { attempt, reason: DeferReason::NotSent };
+    }
+    let conclusion = verdict(dispatched).unwrap_or(EffectConclusion::Unknown);
     EffectRecord::Concluded { attempt, conclusion, source: ConclusionSource::Answer }
+}
+
+/// What a receiver says, where it has spoken: it took it, or refused it.
+fn verdict(said: Dispatched) -> Option<EffectConclusion> {
+    match said {
+        Dispatched::Accepted { reference, details } => {
+            Some(EffectConclusion::Accepted { reference, details })
+        }
+        Dispatched::Rejected { code, details } => {
+            Some(EffectConclusion::Rejected { code, details })
+        }
+        Dispatched::NotSent { .. } | Dispatched::Unknown { .. } => None,
+    }
 }
 
 /// What an attempt is recorded as that was not sent to a destination that nothing reaches. It does not count, for as long
@@ -196,15 +203,11 @@ pub fn record_of_lookup(
     let (attempt, dispatched_at) = step;
     let still_unknown = EffectRecord::Deferred { attempt, reason: DeferReason::StillUnknown };
     match found {
-        Reconciled::Found(dispatched) => match record_of(attempt, dispatched) {
-            EffectRecord::Concluded { conclusion, .. } if conclusion.is_verdict() => {
+        Reconciled::Found(said) => match verdict(said) {
+            Some(conclusion) => {
                 EffectRecord::Concluded { attempt, conclusion, source: ConclusionSource::LookUp }
             }
-            EffectRecord::Concluded { .. }
-            | EffectRecord::Dispatched { .. }
-            | EffectRecord::Deferred { .. }
-            | EffectRecord::Parked { .. }
-            | EffectRecord::Released { .. } => still_unknown,
+            None => still_unknown,
         },
         Reconciled::NotFound => {
             let settled = dispatched_at.plus(profile.timeout).plus(SETTLING_MARGIN);
@@ -299,13 +302,13 @@ pub fn append_of(
             (builder.build(&stream, EntryKind::EffectReleased, &payload)?, Some(now), false)
         }
     };
-    let (kind, key) = (MarkKind::Effect, mark_key(&fold.requested, effect));
+    let mark = mark_key(&fold.requested, effect);
+    let (kind, key) = (MarkKind::Effect, mark.clone());
     let mut marks = vec![match due {
         Some(due) => MarkChange::Set { kind, key, stream: stream.clone(), due },
         None => MarkChange::Clear { kind, key },
     }];
-    let kind = MarkKind::Parked;
-    let key = mark_key(&fold.requested, effect);
+    let (kind, key) = (MarkKind::Parked, mark);
     if matches!(record, EffectRecord::Parked { .. }) {
         marks.push(MarkChange::Set { kind, key, stream: stream.clone(), due: now });
     } else if fold.status == EffectStatus::Parked {
@@ -474,16 +477,9 @@ pub fn append_of_callback(
     if fold.requested.destination != *destination || fold.attempts == 0 {
         return Err(UnheardError::NotSentThere);
     }
-    let EffectRecord::Concluded { attempt, conclusion, .. } =
-        record_of(fold.attempts, statement.says.clone())
-    else {
-        return Err(UnheardError::NoVerdict);
-    };
-    if !conclusion.is_verdict() {
-        return Err(UnheardError::NoVerdict);
-    }
+    let conclusion = verdict(statement.says.clone()).ok_or(UnheardError::NoVerdict)?;
     let source = ConclusionSource::Callback { id: id.clone() };
-    let record = EffectRecord::Concluded { attempt, conclusion, source };
+    let record = EffectRecord::Concluded { attempt: fold.attempts, conclusion, source };
     let mut append = append_of(account, statement.effect, fold, profile, &record, ids)?;
     let names = [
         Some(key::callback(destination, id)?),

@@ -13,8 +13,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 use serde::Serialize;
-use turnframe_actors::Called;
-use turnframe_core::id::{AccountId, DestinationKey};
+use turnframe_actors::{Callback, Called};
+use turnframe_core::id::DestinationKey;
 use turnframe_runtime::port::Incoming;
 
 use super::App;
@@ -27,11 +27,8 @@ pub(super) struct Answer {
     status: &'static str,
 }
 
-/// Whose effect a verified callback is of.
-#[derive(Debug, Clone)]
-pub(super) struct CallbackOf(AccountId);
-
-/// Verifies a callback and has it served by the owner of its effect's account, who verifies it again.
+/// Verifies a callback and has it served by the owner of its effect's account, which, where that is another process,
+/// verifies it again.
 pub(super) async fn to_owner(
     State(app): State<Arc<App>>,
     Path(destination): Path<String>,
@@ -46,9 +43,10 @@ pub(super) async fn to_owner(
     let body = arriving(Request::from_parts(parts.clone(), body), &app).await?;
     // Only what has proved to be the destination's takes the place of others.
     let incoming = incoming(&parts.headers, &body);
-    let account = app.system.account_of_callback(&destination, &incoming).await?;
+    let callback = app.system.hear_callback(&destination, &incoming).await?;
     let permit = app.callbacks.clone().try_acquire_owned().map_err(|_| Problem::OVERLOADED)?;
-    parts.extensions.insert(CallbackOf(account.clone()));
+    let account = callback.account().clone();
+    parts.extensions.insert(callback);
     let served = pass_on(&app, &account, parts, body, next).await;
     drop(permit);
     served
@@ -57,13 +55,9 @@ pub(super) async fn to_owner(
 /// Records a callback, once however often it is delivered. A sender that is told anything but a 2xx delivers it again.
 pub(super) async fn post(
     State(app): State<Arc<App>>,
-    Path(destination): Path<String>,
-    Extension(CallbackOf(account)): Extension<CallbackOf>,
-    headers: HeaderMap,
-    body: Bytes,
+    Extension(callback): Extension<Callback>,
 ) -> Result<Json<Answer>, Problem> {
-    let (destination, incoming) = (key(destination)?, incoming(&headers, &body));
-    let status = match app.system.callback(&account, &destination, &incoming).await? {
+    let status = match app.system.record_callback(&callback).await? {
         Called::Recorded => "recorded",
         Called::Repeated => "repeated",
     };
