@@ -303,7 +303,7 @@ impl CaseActor {
         if outcomes.iter().any(requests) {
             self.shared.nudges.effects.send_replace(());
         }
-        if job.carries.is_some() {
+        if job.turn.is_none() {
             self.shared.nudges.facts.send_replace(());
         }
     }

@@ -7,6 +7,7 @@
 mod callback;
 mod case;
 mod conversation;
+mod domain;
 mod error;
 mod limits;
 mod load;

@@ -38,6 +38,17 @@ pub struct Limits {
     /// that is killed leaves no long stream to fold. Measured on PostgreSQL: an entry costs 30 µs to read and fold, and
     /// a snapshot about 1 ms to keep.
     pub snapshot_entries_max: u64,
+    /// The pause between two looks of what follows for a domain actor, so that a busy ledger is read in pages and not in
+    /// single entries.
+    pub follow_pause: Duration,
+    /// How long a domain actor may take over one event or one timer.
+    pub reaction: Duration,
+    /// How often a domain actor is shown what it failed on before what is behind it goes on.
+    pub reaction_attempts_max: u32,
+    /// The pause between two of these.
+    pub reaction_backoff: Duration,
+    /// How long it is left alone with it then, before it is shown it again.
+    pub reaction_pause: Duration,
     /// How long a shutdown waits for running turns.
     pub shutdown: Duration,
 }
@@ -60,6 +71,11 @@ impl Default for Limits {
             append_backoff: Duration::from_millis(25),
             snapshot_entries_min: 32,
             snapshot_entries_max: 512,
+            follow_pause: Duration::from_millis(50),
+            reaction: Duration::from_secs(30),
+            reaction_attempts_max: 3,
+            reaction_backoff: Duration::from_millis(100),
+            reaction_pause: Duration::from_secs(30),
             shutdown: Duration::from_secs(20),
         }
     }

@@ -6,16 +6,15 @@
 
 use async_trait::async_trait;
 use tokio::sync::{oneshot, watch};
-use turnframe_core::event::CommittedEvent;
 use turnframe_core::id::{AccountId, CaseRef, EffectId};
-use turnframe_core::plan::ActOutcome;
-use turnframe_core::registry::StoredEvent;
+use turnframe_core::interaction::Interaction;
 use turnframe_core::source::Timestamp;
 use turnframe_core::view::WorkflowView;
 use turnframe_ledger::ledger::PAGE_MAX;
-use turnframe_ledger::{Entry, EntryKind, Mark, MarkKind, StreamName, Version};
+use turnframe_ledger::{Entry, Mark, MarkKind, StreamName, Version};
+use turnframe_runtime::applied::Applied;
 use turnframe_runtime::fold::effect::EffectFold;
-use turnframe_runtime::record::{CaseCommand, CaseEvent, FactKey};
+use turnframe_runtime::record::FactKey;
 use turnframe_runtime::relay::{job_of, update_of};
 use turnframe_runtime::turn::Cases;
 
@@ -71,43 +70,21 @@ impl Relay {
         if first.id != fact.entry {
             return Err("the fact is not where its mark says".into());
         }
-        let command: CaseCommand = first.body.open()?;
-        let ActOutcome::Applied { events: claimed, revision, .. } = &command.outcome else {
-            return Err("the fact was not applied".into());
-        };
-        let events = committed(case, &rest[..claimed.len().min(rest.len())])?;
+        let applied = Applied::read(first, rest)?.ok_or("the fact was not applied")?;
         let cases = CaseRoutes(self.registries.cases.clone());
-        let open = cases.open_at(account, case, *revision).await?;
+        let open = cases.open_at(account, case, applied.revision).await?;
         let workflow = shared.engine.registry().get(&case.workflow).ok_or("no such workflow")?;
-        let projection = workflow.project(&open.state, &command.locale)?;
-        let view = WorkflowView { case: case.clone(), revision: *revision, projection };
-        let cards: Vec<_> =
-            open.cards.into_iter().filter(|card| card.revision == *revision).collect();
-        let update = update_of(shared.engine.registry(), &command, &view, &events, &cards)?;
+        let projection = workflow.project(&open.state, &applied.locale)?;
+        let view = WorkflowView { case: case.clone(), revision: applied.revision, projection };
+        let is_new = |card: &Interaction| card.revision == applied.revision;
+        let cards: Vec<_> = open.cards.into_iter().filter(is_new).collect();
+        let update = update_of(shared.engine.registry(), &applied, &view, &cards)?;
         let (reply, posted) = oneshot::channel();
         let message = ConversationMessage::Update(Box::new(update), fact, reply);
-        let key = (account.clone(), command.conversation.clone());
+        let key = (account.clone(), applied.conversation.clone());
         self.registries.conversations.send(&key, message).await?;
         Ok(posted.await??)
     }
-}
-
-fn committed(
-    case: &CaseRef,
-    entries: &[Entry],
-) -> Result<Vec<CommittedEvent<StoredEvent>>, turnframe_core::personal::SealError> {
-    let events = entries.iter().filter(|entry| entry.kind == EntryKind::CaseEvent);
-    let read = |entry: &Entry| {
-        let CaseEvent { revision, event } = entry.body.open()?;
-        Ok(CommittedEvent {
-            id: entry.id,
-            case: case.clone(),
-            revision,
-            recorded_at: entry.recorded_at,
-            event: StoredEvent { schema: entry.schema, json: event },
-        })
-    };
-    events.map(read).collect()
 }
 
 #[async_trait]
@@ -139,7 +116,7 @@ impl Duty for Relay {
         let carried = match &mark.stream {
             StreamName::Effect(effect) => self.to_case(shared, &mark.account, *effect, fact).await,
             StreamName::Case(case) => self.to_conversation(shared, &mark.account, case, fact).await,
-            StreamName::Conversation(_) => Ok(()),
+            StreamName::Conversation(_) | StreamName::Domain(..) => Ok(()),
         };
         if let Err(error) = carried {
             tracing::warn!(stream = %mark.stream, %error, "a fact has to wait for the next look");

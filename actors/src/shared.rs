@@ -88,11 +88,19 @@ pub(crate) struct Registries {
 pub(crate) struct Nudges {
     pub(crate) effects: watch::Sender<()>,
     pub(crate) facts: watch::Sender<()>,
+    pub(crate) timers: watch::Sender<()>,
+    /// Something was committed.
+    pub(crate) commits: watch::Sender<()>,
 }
 
 impl Default for Nudges {
     fn default() -> Self {
-        Self { effects: watch::Sender::new(()), facts: watch::Sender::new(()) }
+        Self {
+            effects: watch::Sender::new(()),
+            facts: watch::Sender::new(()),
+            timers: watch::Sender::new(()),
+            commits: watch::Sender::new(()),
+        }
     }
 }
 

@@ -75,7 +75,7 @@ pub(crate) enum SweepMessage {
 
 /// How much is worked on in each partition.
 #[derive(Debug)]
-struct Busy([AtomicUsize; PARTITIONS as usize]);
+pub(crate) struct Busy([AtomicUsize; PARTITIONS as usize]);
 
 impl Default for Busy {
     fn default() -> Self {
@@ -90,10 +90,10 @@ impl Busy {
 }
 
 /// Work in a partition, until it is dropped.
-struct AtWork(Arc<Busy>, PartitionId);
+pub(crate) struct AtWork(Arc<Busy>, PartitionId);
 
 impl AtWork {
-    fn begin(busy: &Arc<Busy>, partition: PartitionId) -> Self {
+    pub(crate) fn begin(busy: &Arc<Busy>, partition: PartitionId) -> Self {
         busy.0[usize::from(partition.number())].fetch_add(1, Ordering::AcqRel);
         Self(busy.clone(), partition)
     }
@@ -115,14 +115,14 @@ struct Sweeper<D> {
 
 /// The partitions in which what the owner before left behind was seen to: elsewhere nothing is begun yet.
 #[derive(Debug)]
-struct Ready(watch::Sender<PartitionSet>);
+pub(crate) struct Ready(watch::Sender<PartitionSet>);
 
 impl Ready {
     fn none() -> Self {
         Self(watch::Sender::new(PartitionSet::NONE))
     }
 
-    fn partitions(&self) -> PartitionSet {
+    pub(crate) fn partitions(&self) -> PartitionSet {
         *self.0.borrow()
     }
 
@@ -213,33 +213,55 @@ impl Sweeping {
     }
 }
 
-/// Sees to what the process before left behind, then starts a sweeper, again should it end by panic.
+/// An actor that looks for work in the partitions that are served.
+#[async_trait]
+pub(crate) trait Looking: Actor<State: Send, Arguments = ()> + Clone {
+    /// What tells it to look.
+    fn look() -> Self::Msg;
+
+    /// What it looks for, for an operator.
+    fn about(&self) -> String;
+
+    /// Sees to what the owner before left behind in these partitions.
+    async fn take_over(&self, partitions: PartitionSet);
+}
+
+/// Sees to what the process before left behind, then starts a sweeper.
 pub(crate) fn start<D: Duty>(duty: D, shared: Arc<Shared>, root: &Root) -> Sweeping {
+    let at_work = Arc::new(Semaphore::new(duty.concurrency()));
+    let duty = Arc::new(duty);
+    keep(root, shared.clone(), |busy, ready| Sweeper { duty, shared, at_work, busy, ready })
+}
+
+/// Keeps an actor going that looks for work, again should it end by panic. It begins nothing in a partition before what
+/// was left behind there is seen to.
+pub(crate) fn keep<L: Looking>(
+    root: &Root,
+    shared: Arc<Shared>,
+    looking: impl FnOnce(Arc<Busy>, Arc<Ready>) -> L,
+) -> Sweeping {
     let (stop, stopped) = watch::channel(false);
     let (taken, takings) = mpsc::unbounded_channel();
     let (busy, ready) = (Arc::new(Busy::default()), Arc::new(Ready::none()));
-    let sweeper = Sweeper {
-        at_work: Arc::new(Semaphore::new(duty.concurrency())),
-        duty: Arc::new(duty),
-        shared,
-        busy: busy.clone(),
-        ready: ready.clone(),
-    };
-    let ended = Mutex::new(tokio::spawn(keep_going(sweeper, stopped, takings, root.clone())));
+    let looking = looking(busy.clone(), ready.clone());
+    let going = keep_going(looking, shared, ready.clone(), stopped, takings, root.clone());
+    let ended = Mutex::new(tokio::spawn(going));
     Sweeping { stop, taken, ended, busy, ready }
 }
 
-async fn keep_going<D: Duty>(
-    sweeper: Sweeper<D>,
+async fn keep_going<L: Looking>(
+    looking: L,
+    shared: Arc<Shared>,
+    ready: Arc<Ready>,
     mut stopped: watch::Receiver<bool>,
     mut takings: mpsc::UnboundedReceiver<PartitionSet>,
     root: Root,
 ) {
-    let served = sweeper.shared.served.partitions();
-    take_over(sweeper.duty.as_ref(), &sweeper.shared, served).await;
-    sweeper.ready.add(served);
+    let served = shared.served.partitions();
+    looking.take_over(served).await;
+    ready.add(served);
     loop {
-        let spawned = Actor::spawn_linked(None, sweeper.clone(), (), root.get_cell()).await;
+        let spawned = Actor::spawn_linked(None, looking.clone(), (), root.get_cell()).await;
         let Ok((actor, mut ended)) = spawned else { return };
         loop {
             tokio::select! {
@@ -248,22 +270,36 @@ async fn keep_going<D: Duty>(
                     return;
                 }
                 Some(partitions) = takings.recv() => {
-                    let (sweeper, actor) = (sweeper.clone(), actor.clone());
+                    let (looking, ready, actor) = (looking.clone(), ready.clone(), actor.clone());
                     tokio::spawn(async move {
-                        take_over(sweeper.duty.as_ref(), &sweeper.shared, partitions).await;
-                        sweeper.ready.add(partitions);
+                        looking.take_over(partitions).await;
+                        ready.add(partitions);
                         // It ends only with the system.
-                        drop(actor.send_message(SweepMessage::Look));
+                        drop(actor.send_message(L::look()));
                     });
                 }
                 _ = &mut ended => {
-                    let kind = sweeper.duty.kind().as_str();
-                    tracing::error!(kind, "a sweeper ended");
+                    tracing::error!(about = looking.about(), "what looks for work ended");
                     break;
                 }
             }
         }
         tokio::time::sleep(RESTART_PAUSE).await;
+    }
+}
+
+#[async_trait]
+impl<D: Duty> Looking for Sweeper<D> {
+    fn look() -> SweepMessage {
+        SweepMessage::Look
+    }
+
+    fn about(&self) -> String {
+        format!("{} {}", self.duty.kind().as_str(), self.duty.prefix())
+    }
+
+    async fn take_over(&self, partitions: PartitionSet) {
+        take_over(self.duty.as_ref(), &self.shared, partitions).await;
     }
 }
 

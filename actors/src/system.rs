@@ -1,6 +1,6 @@
 //! The system: what a host starts, posts turns to, reads from and shuts down.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures::stream::{self, StreamExt};
@@ -9,7 +9,8 @@ use tokio::sync::{Semaphore, oneshot};
 use turnframe_core::block::AssistantTurn;
 use turnframe_core::context::ActorContext;
 use turnframe_core::id::{
-    AccountId, CaseRef, CaseRevision, ConversationId, DestinationKey, InteractionId, TurnId,
+    AccountId, CaseRef, CaseRevision, ConversationId, DestinationKey, DomainActorKey,
+    InteractionId, TurnId,
 };
 use turnframe_core::interaction::{
     Interaction, InteractionResponse, InteractionView, OptionMeaning,
@@ -26,13 +27,14 @@ use turnframe_ledger::{
 };
 use turnframe_runtime::fold::effect::EffectFold;
 use turnframe_runtime::port::{
-    CaseDirectory, Destination, Incoming, Interpreter, Narrator, OriginToken,
+    CaseDirectory, Destination, ErasedDomainActor, Incoming, Interpreter, Narrator, OriginToken,
 };
 use turnframe_runtime::record::{ClickRecord, TurnAccepted};
 use turnframe_runtime::turn::{Cases, TurnEngine, TurnPorts, find_card};
 
 use crate::callback::{self, Callback, Called};
 use crate::conversation::{CaseRoutes, ConversationHolds, ConversationMessage, Posted};
+use crate::domain;
 use crate::error::{CallbackError, PostError, ResolveError};
 use crate::limits::Limits;
 use crate::operator::{self, Resolution};
@@ -68,6 +70,8 @@ pub struct SystemParts {
     pub directory: Arc<dyn CaseDirectory>,
     /// Where effects go.
     pub destinations: Vec<Arc<dyn Destination>>,
+    /// What follows workflows and answers with commands.
+    pub domain_actors: Vec<Arc<dyn ErasedDomainActor>>,
     /// Time, randomness and ids.
     pub ids: IdSource,
     /// Every queue, retry and wait.
@@ -92,6 +96,12 @@ pub enum StartError {
     /// An actor could not be spawned.
     #[error("an actor could not be started: {0}")]
     Spawn(#[from] ractor::SpawnErr),
+    /// Two domain actors have one name, and with it one cursor.
+    #[error("two domain actors are called {0}")]
+    RepeatedDomainActor(DomainActorKey),
+    /// A domain actor's name leaves no room for the prefix that tells it from people.
+    #[error("the name of the domain actor {0} is too long")]
+    DomainActorName(DomainActorKey),
     /// What a crash left open could not be read.
     #[error("unfinished turns could not be found: {0}")]
     Sweep(#[from] ReadError),
@@ -122,8 +132,11 @@ impl System {
     /// # Errors
     /// [`StartError`] when an actor cannot be started or the ledger cannot be read.
     pub async fn start(parts: SystemParts) -> Result<Self, StartError> {
+        check_names(&parts.domain_actors)?;
         let (root, _) = Actor::spawn(None, Supervisor, ()).await?;
-        let writer = LedgerWriter::start(parts.ledger.clone(), &parts.limits).await?;
+        let nudges = Nudges::default();
+        let commits = nudges.commits.clone();
+        let writer = LedgerWriter::start(parts.ledger.clone(), &parts.limits, commits).await?;
         let engine = TurnEngine::new(TurnPorts {
             registry: parts.registry,
             interpreter: parts.interpreter,
@@ -138,7 +151,7 @@ impl System {
             writer,
             engine,
             limits: parts.limits,
-            nudges: Nudges::default(),
+            nudges,
             served: Served::default(),
         });
         let registries = registries(&shared, &root, &parts.ids);
@@ -150,6 +163,9 @@ impl System {
             sweeping.push(sweeper::start(Outbox::new(destination), shared.clone(), &root));
         }
         sweeping.push(sweeper::start(Relay::new(registries.clone()), shared.clone(), &root));
+        for actor in parts.domain_actors {
+            sweeping.extend(domain::start(actor, &shared, &registries, &root));
+        }
         let sweeping: Arc<[Sweeping]> = sweeping.into();
         let tenure = Tenure {
             shared: shared.clone(),
@@ -537,6 +553,20 @@ impl System {
     }
 }
 
+/// Whether domain actors are told apart, from each other and from people.
+fn check_names(actors: &[Arc<dyn ErasedDomainActor>]) -> Result<(), StartError> {
+    let mut keys = BTreeSet::new();
+    for key in actors.iter().map(|actor| actor.key()) {
+        if turnframe_runtime::domain::identity(&key).is_err() {
+            return Err(StartError::DomainActorName(key));
+        }
+        if !keys.insert(key.clone()) {
+            return Err(StartError::RepeatedDomainActor(key));
+        }
+    }
+    Ok(())
+}
+
 /// Whether there are words or a click, and the words are a message.
 fn check_words(input: &TurnInput) -> Result<(), PostError> {
     if input.text.is_none() && input.response.is_none() {
@@ -647,7 +677,7 @@ pub(crate) async fn resume_unfinished(
         let is_last = page.len() < MARK_PAGE_MAX;
         let conversations = page.into_iter().filter_map(|mark| match mark.stream {
             StreamName::Conversation(id) => Some((mark.account, id)),
-            StreamName::Case(_) | StreamName::Effect(_) => None,
+            StreamName::Case(_) | StreamName::Effect(_) | StreamName::Domain(..) => None,
         });
         let wake = |key| async move {
             if let Err(error) = registries.conversations.wake(&key).await {

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use ractor::{Actor, ActorProcessingErr, ActorRef};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use turnframe_ledger::{Append, AppendError, Appended, EventLedger};
 
 use crate::limits::Limits;
@@ -48,11 +48,13 @@ impl LedgerWriter {
     pub(crate) async fn start(
         ledger: Arc<dyn EventLedger>,
         limits: &Limits,
+        commits: watch::Sender<()>,
     ) -> Result<Self, ractor::SpawnErr> {
         let shell = WriterActor {
             ledger,
             batch_max_appends: limits.batch_max_appends,
             batch_max_bytes: limits.batch_max_bytes,
+            commits,
         };
         let (actor, _) = Actor::spawn(None, shell, ()).await?;
         let permits_max = u32::try_from(limits.appends_waiting_max).unwrap_or(u32::MAX);
@@ -91,6 +93,8 @@ struct WriterActor {
     ledger: Arc<dyn EventLedger>,
     batch_max_appends: usize,
     batch_max_bytes: usize,
+    /// Told after every batch.
+    commits: watch::Sender<()>,
 }
 
 struct WriterState {
@@ -133,7 +137,7 @@ impl WriterActor {
         }
         state.is_committing = true;
         let batch = self.take_batch(&mut state.waiting);
-        let ledger = self.ledger.clone();
+        let (ledger, commits) = (self.ledger.clone(), self.commits.clone());
         let idle = IdleWhenDropped(myself.clone());
         tokio::spawn(async move {
             let _idle = idle;
@@ -142,6 +146,7 @@ impl WriterActor {
                 .map(|waiting| (waiting.append, (waiting.answer, waiting._permit)))
                 .unzip();
             let results = ledger.append(appends).await;
+            commits.send_replace(());
             for ((answer, _permit), result) in answers.into_iter().zip(results) {
                 // Whoever asked may be gone; the ledger holds what was committed.
                 let _ = answer.send(result);

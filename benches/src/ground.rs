@@ -144,6 +144,7 @@ impl Ground {
             narrator: None,
             directory: Arc::new(LedgerDirectory::new(ledger)),
             destinations: vec![Arc::new(Nowhere(DestinationKey::new("nowhere")?))],
+            domain_actors: Vec::new(),
             ids: self.ids.clone(),
             limits,
         };

@@ -80,7 +80,10 @@ pub fn told(entries: &[Entry]) -> Vec<(Position, ResponseBlock)> {
             | EntryKind::EffectDeferred
             | EntryKind::EffectConcluded
             | EntryKind::EffectParked
-            | EntryKind::EffectReleased => continue,
+            | EntryKind::EffectReleased
+            | EntryKind::TimerSet
+            | EntryKind::TimerFired
+            | EntryKind::TimerCancelled => continue,
         };
         told.extend(blocks.into_iter().map(|block| (entry.position, block)));
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use tokio::sync::watch;
-use turnframe_core::id::{AccountId, EffectId};
+use turnframe_core::id::{AccountId, DomainActorKey, EffectId};
 use turnframe_ledger::ledger::LedgerStatistics;
 use turnframe_ledger::{
     Append, AppendError, Appended, Entry, EntryKind, EventLedger, KeyName, KeyRecord, Mark,
@@ -101,6 +101,23 @@ impl EventLedger for Owned {
 
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {
         self.ledger.marks(query).await
+    }
+
+    async fn cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+    ) -> Result<Position, ReadError> {
+        self.ledger.cursor(follower, partition).await
+    }
+
+    async fn keep_cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+        position: Position,
+    ) -> Result<(), ReadError> {
+        self.ledger.keep_cursor(follower, partition, position).await
     }
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {

@@ -9,7 +9,9 @@ use turnframe_actors::{
 use turnframe_core::block::AssistantTurn;
 use turnframe_core::canonical::Digest;
 use turnframe_core::context::ActorContext;
-use turnframe_core::id::{CaseRef, ConversationId, DestinationKey, EffectId, TurnId};
+use turnframe_core::id::{
+    CaseRef, ConversationId, DestinationKey, DomainActorKey, EffectId, TurnId,
+};
 use turnframe_core::interaction::InteractionView;
 use turnframe_core::receipt::ReceiptStatus;
 use turnframe_ledger::snapshot::SnapshotStore;
@@ -40,6 +42,8 @@ pub struct Process {
     pub snapshots: Arc<dyn SnapshotStore>,
     /// The clock of its world.
     pub clock: Arc<ManualClock>,
+    /// Its domain actors.
+    pub followers: Vec<DomainActorKey>,
     /// Who talks.
     pub actor: ActorContext,
     /// Where.
@@ -99,7 +103,7 @@ impl Process {
         let requested = requested.filter(|entry| entry.kind == EntryKind::EffectRequested);
         let effect = |entry: Entry| match entry.stream {
             StreamName::Effect(effect) => Some(effect),
-            StreamName::Conversation(_) | StreamName::Case(_) => None,
+            StreamName::Conversation(_) | StreamName::Case(_) | StreamName::Domain(..) => None,
         };
         requested.filter_map(effect).collect()
     }
@@ -182,7 +186,21 @@ impl Process {
         !self.has_due(MarkKind::Turn).await
             && !self.has_due(MarkKind::Effect).await
             && !has_attempt_on_its_way(self.system.ledger().as_ref()).await
+            && self.have_followed().await
+            && !self.has_due(MarkKind::Timer).await
             && !self.has_due(MarkKind::Relay).await
+    }
+
+    /// Whether every domain actor has seen to all that the account did.
+    async fn have_followed(&self) -> bool {
+        let (ledger, partition) = (self.system.ledger(), PartitionId::of(&self.actor.account));
+        let head = ledger.head(partition).await.expect("a head");
+        for follower in &self.followers {
+            if ledger.cursor(follower, partition).await.expect("a cursor") < head {
+                return false;
+            }
+        }
+        true
     }
 
     async fn has_due(&self, kind: MarkKind) -> bool {

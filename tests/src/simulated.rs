@@ -151,6 +151,7 @@ impl Simulation {
             narrator: None,
             directory: Arc::new(LedgerDirectory::new(ledger)),
             destinations: vec![Arc::new(way) as Arc<dyn Destination>],
+            domain_actors: Vec::new(),
             ids: IdSource::new(self.clock.clone(), Arc::new(entropy)),
             limits: Limits {
                 snapshot_entries_min: 4,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
-use turnframe_actors::{Limits, System, SystemParts, TurnInput};
+use turnframe_actors::{Limits, StartError, System, SystemParts, TurnInput};
 use turnframe_core::block::ResponseBlock;
 use turnframe_core::context::ActorContext;
 use turnframe_core::id::InteractionId;
@@ -22,7 +22,7 @@ use turnframe_ledger::snapshot::{MemorySnapshots, SnapshotStore};
 use turnframe_ledger::sqlite;
 use turnframe_ledger::{Entry, EntryKind, EventLedger, MarkKind, MarkQuery};
 use turnframe_runtime::directory::LedgerDirectory;
-use turnframe_runtime::port::{Destination, Interpreter, Narrator};
+use turnframe_runtime::port::{Destination, ErasedDomainActor, Interpreter, Narrator};
 use turnframe_test::fault::{
     CrashSwitch, DispatchFault, FaultDestination, FaultLedger, FaultPlan, LedgerFault,
 };
@@ -107,6 +107,8 @@ pub struct World {
     pub narrator: Option<Arc<dyn Narrator>>,
     /// The remote, with its own book.
     pub airline: Arc<ScriptedDestination>,
+    /// What follows the workflows in every process.
+    pub domain_actors: Vec<Arc<dyn ErasedDomainActor>>,
     /// Limits of every process.
     pub limits: Limits,
 }
@@ -146,12 +148,26 @@ impl World {
             interpreter,
             narrator: None,
             airline,
+            domain_actors: Vec::new(),
             limits: Limits {
                 snapshot_entries_min: 1,
                 sweep: Duration::from_millis(20),
+                follow_pause: Duration::from_millis(1),
                 ..Limits::default()
             },
         }
+    }
+
+    /// The same world with these domain actors.
+    #[must_use]
+    pub fn followed_by(self, domain_actors: Vec<Arc<dyn ErasedDomainActor>>) -> Self {
+        Self { domain_actors, ..self }
+    }
+
+    /// The same world with these workflows.
+    #[must_use]
+    pub fn with_registry(self, registry: WorkflowRegistry) -> Self {
+        Self { registry, ..self }
     }
 
     /// The ledger and the snapshots, opened as a process does.
@@ -234,23 +250,42 @@ impl World {
         let faults = Arc::new(FaultLedger::new(ledger, appends, switch.clone()));
         let remote = FaultDestination::new(self.airline.clone(), dispatches, switch);
         let remote = Arc::new(remote);
-        let ledger: Arc<dyn EventLedger> = faults.clone();
-        let system = System::start(SystemParts {
+        let system = self.system(faults.clone(), snapshots.clone(), remote.clone()).await;
+        let system = system.expect("the system starts");
+        let (actor, conversation) = (actor("acme", "ada"), literal("c1"));
+        let clock = self.clock.clone();
+        let followers = self.domain_actors.iter().map(|actor| actor.key()).collect();
+        Process { system, faults, remote, snapshots, clock, followers, actor, conversation }
+    }
+
+    /// Starts a system without faults.
+    ///
+    /// # Errors
+    /// What the system refuses to start with.
+    pub async fn try_start(&self) -> Result<System, StartError> {
+        let Opened { ledger, snapshots } = self.open().await;
+        self.system(ledger, snapshots, self.airline.clone()).await
+    }
+
+    async fn system(
+        &self,
+        ledger: Arc<dyn EventLedger>,
+        snapshots: Arc<dyn SnapshotStore>,
+        remote: Arc<dyn Destination>,
+    ) -> Result<System, StartError> {
+        System::start(SystemParts {
             ledger: ledger.clone(),
-            snapshots: snapshots.clone(),
+            snapshots,
             registry: self.registry.clone(),
             interpreter: self.interpreter.clone(),
             narrator: self.narrator.clone(),
             directory: Arc::new(LedgerDirectory::new(ledger)),
-            destinations: vec![remote.clone() as Arc<dyn Destination>],
+            destinations: vec![remote],
+            domain_actors: self.domain_actors.clone(),
             ids: self.ids.clone(),
             limits: self.limits.clone(),
         })
         .await
-        .expect("the system starts");
-        let (actor, conversation) = (actor("acme", "ada"), literal("c1"));
-        let clock = self.clock.clone();
-        Process { system, faults, remote, snapshots, clock, actor, conversation }
     }
 }
 

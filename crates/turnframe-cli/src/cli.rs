@@ -220,6 +220,9 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     pub(crate) airline_secrets: Vec<SecretArg>,
+    /// How long the airline may take to decide on a rebooking before its traveller is told that it has not
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=2_592_000))]
+    pub(crate) answer_deadline: u64,
     /// How the simulated airline meets the next requests, in order; after that it accepts
     #[arg(long, value_name = "BEHAVIOUR", value_delimiter = ',', conflicts_with = "airline")]
     pub(crate) simulate: Vec<Simulated>,

@@ -177,6 +177,14 @@ name_id! {
     /// An external system that receives effects.
     DestinationKey
 }
+name_id! {
+    /// A domain actor: what an adopter has follow the events of a workflow.
+    DomainActorKey
+}
+name_id! {
+    /// A timer of a domain actor, unique within the case it was set for.
+    TimerName
+}
 
 name_id! {
     /// A BCP 47 language tag, such as `en` or `de-AT`.

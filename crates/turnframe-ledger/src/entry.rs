@@ -66,6 +66,12 @@ entry_kinds! {
     EffectParked = "effect.parked",
     /// An operator gave a parked effect another round of attempts.
     EffectReleased = "effect.released",
+    /// A domain actor is to look at an event again at a moment.
+    TimerSet = "timer.set",
+    /// It did.
+    TimerFired = "timer.fired",
+    /// It need not any more.
+    TimerCancelled = "timer.cancelled",
 }
 
 /// A kind that this version of the program does not know.

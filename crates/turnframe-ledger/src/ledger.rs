@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use tokio::sync::watch;
-use turnframe_core::id::{AccountId, EffectId};
+use turnframe_core::id::{AccountId, DomainActorKey, EffectId};
 
 use crate::append::{Append, AppendError, Appended, KeyName, KeyRecord};
 use crate::entry::Entry;
@@ -107,6 +107,26 @@ pub trait EventLedger: Send + Sync + 'static {
 
     /// A page of marks.
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError>;
+
+    /// How far a follower has read a partition, by what it kept last: [`Position::START`] where it kept nothing.
+    async fn cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+    ) -> Result<Position, ReadError>;
+
+    /// Keeps how far a follower has read a partition, durably and beside the entries: a ledger that is restored to an
+    /// earlier moment is read again from there. A cursor never goes back; no epoch fences it, as one that lags is
+    /// read from again and one that is ahead was read up to.
+    ///
+    /// # Errors
+    /// [`ReadError::Unavailable`]: the cursor stands where it stood, or where it was to be.
+    async fn keep_cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+        position: Position,
+    ) -> Result<(), ReadError>;
 
     /// A hint that changes after a commit to the partition: its newest position known here. Hints may be
     /// lost or merged; the ledger is the truth.

@@ -55,6 +55,8 @@ mark_kinds! {
     Parked = "parked",
     /// A fact has to be carried from its stream to the next one.
     Relay = "relay",
+    /// A timer of a domain actor runs out at its due time.
+    Timer = "timer",
     /// A record belongs to somebody: how a directory finds it.
     Member = "member",
 }

@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use turnframe_core::id::{AccountId, CaseId, CaseRef, ConversationId, EffectId, WorkflowKey};
+use turnframe_core::id::{
+    AccountId, CaseId, CaseRef, ConversationId, DomainActorKey, EffectId, WorkflowKey,
+};
 
 /// How many logical partitions a ledger has. Fixed at creation, the same on every backend.
 pub const PARTITIONS: u16 = 64;
@@ -170,6 +172,17 @@ pub enum StreamName {
     Case(CaseRef),
     /// The attempts of an external effect.
     Effect(EffectId),
+    /// The timers that a domain actor set for a case.
+    Domain(Box<DomainStream>),
+}
+
+/// What a domain actor has of a case.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DomainStream {
+    /// The actor.
+    pub actor: DomainActorKey,
+    /// The case.
+    pub case: CaseRef,
 }
 
 impl fmt::Display for StreamName {
@@ -178,6 +191,7 @@ impl fmt::Display for StreamName {
             Self::Conversation(id) => write!(f, "conversation/{id}"),
             Self::Case(case) => write!(f, "case/{case}"),
             Self::Effect(id) => write!(f, "effect/{id}"),
+            Self::Domain(of) => write!(f, "domain/{}/{}", of.actor, of.case),
         }
     }
 }
@@ -199,15 +213,22 @@ fn parse(text: &str) -> Option<StreamName> {
     let (head, rest) = text.split_once('/')?;
     match head {
         "conversation" => rest.parse().ok().map(StreamName::Conversation),
-        "case" => {
-            let (workflow, case) = rest.split_once('/')?;
-            let workflow: WorkflowKey = workflow.parse().ok()?;
-            let case: CaseId = case.parse().ok()?;
-            Some(StreamName::Case(CaseRef { workflow, case }))
-        }
+        "case" => parse_case(rest).map(StreamName::Case),
         "effect" => rest.parse().ok().map(StreamName::Effect),
+        "domain" => {
+            let (actor, case) = rest.split_once('/')?;
+            let (actor, case) = (actor.parse().ok()?, parse_case(case)?);
+            Some(StreamName::Domain(Box::new(DomainStream { actor, case })))
+        }
         _ => None,
     }
+}
+
+fn parse_case(text: &str) -> Option<CaseRef> {
+    let (workflow, case) = text.split_once('/')?;
+    let workflow: WorkflowKey = workflow.parse().ok()?;
+    let case: CaseId = case.parse().ok()?;
+    Some(CaseRef { workflow, case })
 }
 
 impl TryFrom<String> for StreamName {
@@ -256,12 +277,23 @@ mod tests {
     #[test]
     fn a_stream_reads_back_from_its_name() {
         let id = "0190c9c8-7d1e-7000-8000-000000000001";
-        for name in
-            ["conversation/c1".to_owned(), format!("case/loan/{id}"), format!("effect/{id}")]
-        {
+        for name in [
+            "conversation/c1".to_owned(),
+            format!("case/loan/{id}"),
+            format!("effect/{id}"),
+            format!("domain/due/loan/{id}"),
+        ] {
             assert_eq!(name.parse::<StreamName>().expect("stream").to_string(), name);
         }
-        for name in ["", "conversation", "conversation/", "case/loan", "effect/x", "loan/c1"] {
+        for name in [
+            "",
+            "conversation",
+            "conversation/",
+            "case/loan",
+            "effect/x",
+            "domain/due/x",
+            "loan/c1",
+        ] {
             assert!(name.parse::<StreamName>().is_err(), "{name:?}");
         }
     }

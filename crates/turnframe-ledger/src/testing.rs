@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use turnframe_core::canonical::Digest;
-use turnframe_core::id::{AccountId, ConversationId, EffectId};
+use turnframe_core::id::{AccountId, ConversationId, DomainActorKey, EffectId};
 use turnframe_core::personal::Sealed;
 use turnframe_core::source::IdSource;
 
@@ -142,6 +142,23 @@ impl EventLedger for Interposed {
 
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {
         self.ledger.marks(query).await
+    }
+
+    async fn cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+    ) -> Result<Position, ReadError> {
+        self.ledger.cursor(follower, partition).await
+    }
+
+    async fn keep_cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+        position: Position,
+    ) -> Result<(), ReadError> {
+        self.ledger.keep_cursor(follower, partition, position).await
     }
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {

@@ -74,7 +74,9 @@ impl LedgerDirectory {
             query.after = Some((last.account.clone(), last.key.clone()));
             cases.extend(page.into_iter().filter_map(|mark| match mark.stream {
                 StreamName::Case(case) => Some(case),
-                StreamName::Conversation(_) | StreamName::Effect(_) => None,
+                StreamName::Conversation(_) | StreamName::Effect(_) | StreamName::Domain(..) => {
+                    None
+                }
             }));
         }
         Ok(cases)

@@ -2,7 +2,8 @@
 
 use turnframe_core::canonical::Digest;
 use turnframe_core::id::{
-    CaseRef, ConversationId, DestinationKey, EntryId, InteractionId, OptionId, TurnId,
+    CaseRef, ConversationId, DestinationKey, DomainActorKey, EntryId, InteractionId, OptionId,
+    TurnId,
 };
 use turnframe_core::plan::{ActId, Action, PlannedAct};
 use turnframe_ledger::append::NotAKey;
@@ -82,6 +83,22 @@ pub fn callback(destination: &DestinationKey, id: &str) -> Result<KeyName, NotAK
 pub fn statement(destination: &DestinationKey, name: &str) -> Result<KeyName, NotAKey> {
     let name = Digest::of("tf.statement.1", &[name.as_bytes()]);
     KeyName::new(format!("statement/{destination}/{name}"))
+}
+
+/// The nth command that a domain actor asks for because of an entry.
+///
+/// # Errors
+/// As [`conversation`].
+pub fn domain(actor: &DomainActorKey, cause: EntryId, nth: usize) -> Result<KeyName, NotAKey> {
+    KeyName::new(format!("domain/{actor}/{cause}/{nth}"))
+}
+
+/// A timer that a domain actor sets because of an entry.
+///
+/// # Errors
+/// As [`conversation`].
+pub fn timer(actor: &DomainActorKey, cause: EntryId, timer: &str) -> Result<KeyName, NotAKey> {
+    KeyName::new(format!("timer/{actor}/{cause}/{timer}"))
 }
 
 /// The key of a step: the click's where a click authorised it, the act's otherwise.

@@ -2,9 +2,11 @@
 //!
 //! **Absent on purpose:** SQL, HTTP, actors, and every word of a sample domain.
 
+pub mod applied;
 pub mod breaker;
 pub mod compose;
 pub mod directory;
+pub mod domain;
 pub mod effect;
 pub mod entry;
 pub mod execute;

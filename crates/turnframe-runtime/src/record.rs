@@ -8,13 +8,14 @@ use turnframe_core::canonical::Json;
 use turnframe_core::context::ActorContext;
 use turnframe_core::id::{
     ActorId, CaseRef, CaseRevision, ConversationId, DestinationKey, EntryId, InteractionId, Locale,
-    OptionId, WorkflowKey,
+    OptionId, TimerName, WorkflowKey,
 };
 use turnframe_core::interaction::{Interaction, InteractionStatus};
 use turnframe_core::personal::Personal;
 use turnframe_core::plan::{ActId, ActOutcome, ExecutionPlan};
 use turnframe_core::policy::CommandOrigin;
 use turnframe_core::receipt::EffectConclusion;
+use turnframe_core::source::Timestamp;
 use turnframe_core::understanding::Understanding;
 
 /// The version of every shape in this module.
@@ -263,6 +264,26 @@ pub struct EffectReleased {
     pub operator: ActorId,
     /// Why, in the operator's words.
     pub reason: Personal<String>,
+}
+
+/// `timer.set`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimerSet {
+    /// Which timer; none where the domain actor failed and is to be shown what a command came to again.
+    pub timer: Option<TimerName>,
+    /// From when on it fires.
+    pub at: Timestamp,
+    /// The version, on its case's stream, of the command that led to the event.
+    pub command: turnframe_ledger::Version,
+    /// The event it is about; where there is no timer's name, the command.
+    pub event: EntryId,
+}
+
+/// `timer.fired`, `timer.cancelled`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimerOver {
+    /// The entry that set it.
+    pub set: EntryId,
 }
 
 /// A committed fact on its way to the next stream: `version:entry id` of the entry that states it.

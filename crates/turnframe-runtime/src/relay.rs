@@ -7,25 +7,23 @@
 use turnframe_core::block::ResponseBlock;
 use turnframe_core::claim::{self, Evidence};
 use turnframe_core::context::ActorContext;
-use turnframe_core::event::CommittedEvent;
 use turnframe_core::id::{AccountId, EffectId, IdError, InteractionId};
 use turnframe_core::interaction::Interaction;
 use turnframe_core::personal::SealError;
 use turnframe_core::plan::{Action, Step};
 use turnframe_core::policy::CommandOrigin;
 use turnframe_core::receipt::EffectConclusion;
-use turnframe_core::registry::{CorruptJson, StoredEvent, WorkflowRegistry};
+use turnframe_core::registry::{CorruptJson, WorkflowRegistry};
 use turnframe_core::source::Timestamp;
 use turnframe_core::view::WorkflowView;
 use turnframe_ledger::append::NotAKey;
 use turnframe_ledger::{Entry, EntryKind};
 
+use crate::applied::Applied;
 use crate::compose::{ComposeError, receipts};
 use crate::execute::{CaseJob, JobStep};
 use crate::key;
-use crate::record::{
-    CaseCommand, EffectConcluded, EffectParked, EffectRequested, FactKey, UpdatePosted,
-};
+use crate::record::{EffectConcluded, EffectParked, EffectRequested, FactKey, UpdatePosted};
 
 /// Why a fact cannot be carried on. It stays marked, and an operator is told.
 #[derive(Debug, thiserror::Error)]
@@ -113,17 +111,16 @@ pub fn job_of(
 /// [`RelayError`] when a receipt cannot be rendered or does not pass the claim guard.
 pub fn update_of(
     registry: &WorkflowRegistry,
-    command: &CaseCommand,
+    applied: &Applied,
     view: &WorkflowView,
-    events: &[CommittedEvent<StoredEvent>],
     cards: &[Interaction],
 ) -> Result<UpdatePosted, RelayError> {
-    let mut blocks = receipts(registry, view, events, &command.locale)?;
-    let here = cards.iter().filter(|card| card.conversation == command.conversation);
+    let mut blocks = receipts(registry, view, &applied.events, &applied.locale)?;
+    let here = cards.iter().filter(|card| card.conversation == applied.conversation);
     let here: Vec<_> = here.collect();
     blocks.extend(here.iter().map(|card| ResponseBlock::Interaction(card.view())));
     let evidence = Evidence {
-        events: events.iter().map(|event| event.id).collect(),
+        events: applied.events.iter().map(|event| event.id).collect(),
         cards: here
             .iter()
             .map(|card| card.id)

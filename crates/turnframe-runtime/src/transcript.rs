@@ -108,7 +108,10 @@ pub fn item(entry: &Entry) -> Result<Option<TranscriptItem>, FoldError> {
         | EntryKind::EffectDeferred
         | EntryKind::EffectConcluded
         | EntryKind::EffectParked
-        | EntryKind::EffectReleased => return Ok(None),
+        | EntryKind::EffectReleased
+        | EntryKind::TimerSet
+        | EntryKind::TimerFired
+        | EntryKind::TimerCancelled => return Ok(None),
     };
     Ok(Some(TranscriptItem {
         version: entry.version,

@@ -16,6 +16,7 @@
 //! **Never here:** a clock, randomness, a store, a model, or a word about how a turn is run.
 
 pub mod airline;
+pub mod deadline;
 pub mod traveller;
 pub mod trip;
 
@@ -28,6 +29,7 @@ mod text_rule;
 mod testing;
 
 pub use airline::{AirlineDestination, AirlineSimulator};
+pub use deadline::AnswerDeadline;
 pub use traveller::TravellerWorkflow;
 pub use trip::TripWorkflow;
 

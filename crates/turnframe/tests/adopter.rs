@@ -201,6 +201,7 @@ async fn start() -> System {
         registry,
         narrator: None,
         destinations: Vec::new(),
+        domain_actors: Vec::new(),
         ids: IdSource::new(
             Arc::new(Counting(AtomicU64::new(1))),
             Arc::new(Counting(AtomicU64::new(1))),

@@ -88,7 +88,7 @@ impl Simulation {
         assert_eq!(self.airline.repeated(), Vec::<String>::new(), "an effect happened twice");
         let requested = self.entries().await.into_iter().filter_map(|entry| match entry.stream {
             StreamName::Effect(effect) => Some(effect.to_string()),
-            StreamName::Conversation(_) | StreamName::Case(_) => None,
+            StreamName::Conversation(_) | StreamName::Case(_) | StreamName::Domain(..) => None,
         });
         let requested: BTreeSet<String> = requested.collect();
         for key in self.airline.book().keys() {
@@ -176,6 +176,7 @@ impl Simulation {
             remote: Arc::new(remote),
             snapshots: self.snapshots.clone(),
             clock: Arc::new(ManualClock::new(START)),
+            followers: Vec::new(),
             actor: client.actor.clone(),
             conversation: client.conversation.clone(),
         }

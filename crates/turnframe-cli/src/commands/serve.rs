@@ -12,7 +12,7 @@ use turnframe_server::{ServerLimits, Tokens};
 use turnframe_travel::airline::Behaviour;
 
 use crate::cli::{OperatorArg, ServeArgs, TokenArg};
-use crate::desk::TravelDesk;
+use crate::desk::{Airline, TravelDesk};
 use crate::exit::CliError;
 use crate::output::Output;
 use crate::sources;
@@ -49,9 +49,16 @@ pub(crate) async fn run(args: ServeArgs) -> Result<(), CliError> {
         lease: Duration::from_millis(args.lease_ms),
         ..NodeOptions::new(sources::ids().uuid(), advertised)
     };
-    let desk =
-        TravelDesk::start(&args.ledger, node, args.airline.as_deref(), &args.airline_secrets)
-            .await?;
+    let desk = TravelDesk::start(
+        &args.ledger,
+        node,
+        Airline {
+            address: args.airline.as_deref(),
+            secrets: &args.airline_secrets,
+            deadline: Duration::from_secs(args.answer_deadline),
+        },
+    )
+    .await?;
     let ledger = desk.system.ledger().clone();
     if let Some(simulator) = &desk.simulator {
         args.simulate.iter().for_each(|next| simulator.next(Behaviour::from(*next)));

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use tokio::sync::watch;
-use turnframe_core::id::{AccountId, EffectId};
+use turnframe_core::id::{AccountId, DomainActorKey, EffectId};
 
 use self::state::State;
 use crate::append::{Append, AppendError, Appended, KeyName, KeyRecord};
@@ -107,6 +107,24 @@ impl EventLedger for MemoryLedger {
 
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {
         Ok(self.state().marks(&query))
+    }
+
+    async fn cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+    ) -> Result<Position, ReadError> {
+        Ok(self.state().cursor(follower, partition))
+    }
+
+    async fn keep_cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+        position: Position,
+    ) -> Result<(), ReadError> {
+        self.state().keep_cursor(follower, partition, position);
+        Ok(())
     }
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use turnframe_core::id::{AccountId, EffectId};
+use turnframe_core::id::{AccountId, DomainActorKey, EffectId};
 use turnframe_core::source::Timestamp;
 
 use crate::admission::{Answers, Ground, Head, Intake, NewHeads, Placed, Plan};
@@ -18,6 +18,7 @@ pub(super) struct State {
     partitions: HashMap<PartitionId, Vec<Entry>>,
     accounts: BTreeMap<AccountId, Account>,
     effects: HashMap<EffectId, AccountId>,
+    cursors: HashMap<(DomainActorKey, PartitionId), Position>,
     pub(super) statistics: LedgerStatistics,
 }
 
@@ -108,6 +109,21 @@ impl State {
 
     pub(super) fn account_of_effect(&self, effect: EffectId) -> Option<AccountId> {
         self.effects.get(&effect).cloned()
+    }
+
+    pub(super) fn cursor(&self, follower: &DomainActorKey, partition: PartitionId) -> Position {
+        let kept = self.cursors.get(&(follower.clone(), partition));
+        kept.copied().unwrap_or(Position::START)
+    }
+
+    pub(super) fn keep_cursor(
+        &mut self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+        position: Position,
+    ) {
+        let kept = self.cursors.entry((follower.clone(), partition)).or_default();
+        *kept = position.max(*kept);
     }
 
     fn account(&mut self, account: &AccountId) -> &mut Account {

@@ -29,7 +29,7 @@ use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
 use tokio::sync::{Mutex, Notify, oneshot, watch};
 use tokio::task::JoinHandle;
-use turnframe_core::id::{AccountId, EffectId};
+use turnframe_core::id::{AccountId, DomainActorKey, EffectId};
 use uuid::Uuid;
 
 use self::keeper::Keeper;
@@ -354,6 +354,23 @@ impl EventLedger for PostgresLedger {
 
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {
         self.reader.marks(&query).await
+    }
+
+    async fn cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+    ) -> Result<Position, ReadError> {
+        self.reader.cursor(follower, partition).await
+    }
+
+    async fn keep_cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+        position: Position,
+    ) -> Result<(), ReadError> {
+        self.reader.keep_cursor(follower, partition, position).await
     }
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sqlx::Row;
 use sqlx::postgres::{PgArguments, PgPool, PgRow};
-use turnframe_core::id::{AccountId, EffectId};
+use turnframe_core::id::{AccountId, DomainActorKey, EffectId};
 
 use crate::append::{KeyName, KeyRecord};
 use crate::entry::Entry;
@@ -31,6 +31,12 @@ pub(super) struct Reader {
 }
 
 type Bound<'q> = sqlx::query::Query<'q, sqlx::Postgres, PgArguments>;
+
+const CURSOR: &str = "SELECT position FROM tf_cursor WHERE follower = $1 AND partition = $2";
+
+const KEEP_CURSOR: &str = "INSERT INTO tf_cursor (follower, partition, position) VALUES ($1, $2, $3) \
+    ON CONFLICT (follower, partition) DO UPDATE SET \
+    position = greatest(tf_cursor.position, excluded.position)";
 
 pub(super) const READ_STREAM: &str = concat!(
     "SELECT ",
@@ -239,6 +245,38 @@ impl Reader {
         let name = StreamName::Effect(effect).to_string();
         let rows = self.rows(|| sqlx::query(ACCOUNT_OF_EFFECT).bind(&name)).await?;
         rows.first().map(rows::account).transpose()
+    }
+
+    pub(super) async fn cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+    ) -> Result<Position, ReadError> {
+        let number = partition.number().cast_signed();
+        let query = || sqlx::query(CURSOR).bind(follower.as_str()).bind(number);
+        let rows = self.rows(query).await?;
+        let kept = rows.first().map(|row| row.try_get::<i64, _>(0)).transpose().map_err(failed)?;
+        Ok(Position(kept.unwrap_or_default().unsigned_abs()))
+    }
+
+    pub(super) async fn keep_cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+        position: Position,
+    ) -> Result<(), ReadError> {
+        let keep = async {
+            // The readers' one write: their connections refuse any other.
+            let mut transaction = self.pool.begin_with("BEGIN READ WRITE").await?;
+            let keep = sqlx::query(KEEP_CURSOR)
+                .bind(follower.as_str())
+                .bind(partition.number().cast_signed())
+                .bind(position.0.cast_signed());
+            keep.execute(&mut *transaction).await?;
+            transaction.commit().await
+        };
+        let late = |_| Err(sqlx::Error::PoolTimedOut);
+        tokio::time::timeout(ANSWER_LIMIT, keep).await.unwrap_or_else(late).map_err(failed)
     }
 
     pub(super) async fn marks(&self, query: &MarkQuery) -> Result<Vec<Mark>, ReadError> {

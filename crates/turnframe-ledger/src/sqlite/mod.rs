@@ -31,7 +31,7 @@ use sqlx::sqlite::{
 };
 use sqlx::{ConnectOptions, Connection};
 use tokio::sync::{Mutex, watch};
-use turnframe_core::id::{AccountId, EffectId};
+use turnframe_core::id::{AccountId, DomainActorKey, EffectId};
 
 use self::files::Lock;
 use self::read::Reader;
@@ -274,6 +274,23 @@ impl EventLedger for SqliteLedger {
 
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {
         self.reader.marks(&query).await
+    }
+
+    async fn cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+    ) -> Result<Position, ReadError> {
+        self.reader.cursor(follower, partition).await
+    }
+
+    async fn keep_cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+        position: Position,
+    ) -> Result<(), ReadError> {
+        self.writer.lock().await.keep_cursor(follower, partition, position).await
     }
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {

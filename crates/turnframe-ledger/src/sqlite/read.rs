@@ -4,7 +4,7 @@
 use serde::Serialize;
 use sqlx::Row;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
-use turnframe_core::id::{AccountId, EffectId};
+use turnframe_core::id::{AccountId, DomainActorKey, EffectId};
 
 use crate::append::{KeyName, KeyRecord};
 use crate::entry::Entry;
@@ -201,6 +201,20 @@ impl Reader {
         let query = sqlx::query(ACCOUNT_OF_EFFECT).bind(StreamName::Effect(effect).to_string());
         let row = query.fetch_optional(&self.0).await.map_err(failed)?;
         row.map(|row| rows::account(&row)).transpose()
+    }
+
+    pub(super) async fn cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+    ) -> Result<Position, ReadError> {
+        let query =
+            sqlx::query("SELECT position FROM tf_cursor WHERE follower = ?1 AND partition = ?2")
+                .bind(follower.as_str())
+                .bind(i64::from(partition.number()));
+        let row = query.fetch_optional(&self.0).await.map_err(failed)?;
+        let kept = row.map(|row| row.try_get::<i64, _>(0)).transpose().map_err(failed)?;
+        Ok(Position(kept.unwrap_or_default().unsigned_abs()))
     }
 
     pub(super) async fn marks(&self, query: &MarkQuery) -> Result<Vec<Mark>, ReadError> {

@@ -12,18 +12,20 @@ use std::collections::HashMap;
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
+use turnframe_core::id::DomainActorKey;
 
 use super::batch::{Batch, Ended};
 use super::schema::Claim;
 use super::statements::Inserts;
 use crate::admission::{Answers, Intake, NewHeads, Plan};
 use crate::append::AppendError;
+use crate::ledger::ReadError;
 use crate::stored::known::Known;
 use crate::stored::names::LastIds;
 use crate::stored::recent::Recent;
 use crate::stored::rows::{self, Trouble};
 use crate::stored::{Counters, finish};
-use crate::stream::PartitionId;
+use crate::stream::{PartitionId, Position};
 
 /// Writes batches, one after another.
 #[derive(Debug)]
@@ -88,6 +90,33 @@ impl Writer {
                 self.settle(plan, &trouble, counters, recent).await
             }
         }
+    }
+
+    /// Keeps a cursor, in a transaction of its own.
+    pub(super) async fn keep_cursor(
+        &mut self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+        position: Position,
+    ) -> Result<(), ReadError> {
+        const KEEP: &str = "INSERT INTO tf_cursor (follower, partition, position) VALUES (?1, ?2, ?3) \
+            ON CONFLICT (follower, partition) DO UPDATE SET position = max(position, excluded.position)";
+        let failed = |trouble: Trouble| ReadError::Unavailable { reason: trouble.to_string() };
+        let session = match self.session.take() {
+            Some(session) => Ok(session),
+            None => Session::open(&self.options).await,
+        };
+        let mut session = session.map_err(failed)?;
+        let keep = sqlx::query(KEEP)
+            .bind(follower.as_str())
+            .bind(i64::from(partition.number()))
+            .bind(position.0.cast_signed());
+        if let Err(error) = keep.execute(&mut session.connection).await {
+            session.close().await;
+            return Err(failed(error.into()));
+        }
+        self.session = Some(session);
+        Ok(())
     }
 
     /// Finds out what became of a commit that failed.

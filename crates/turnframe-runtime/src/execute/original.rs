@@ -48,7 +48,10 @@ pub fn original(entry: &Entry) -> Result<Original, FoldError> {
         | EntryKind::EffectDeferred
         | EntryKind::EffectConcluded
         | EntryKind::EffectParked
-        | EntryKind::EffectReleased) => {
+        | EntryKind::EffectReleased
+        | EntryKind::TimerSet
+        | EntryKind::TimerFired
+        | EntryKind::TimerCancelled) => {
             return Err(FoldError::Kind { at: entry.reference(), kind });
         }
     };

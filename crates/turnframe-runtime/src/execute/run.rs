@@ -197,7 +197,8 @@ impl Execution<'_> {
         self.outcomes[index] = Some(outcome);
         self.recorded[index] = Some(self.last_version());
         let tells = matches!(self.outcomes[index], Some(ActOutcome::Applied { .. }));
-        if tells && self.job.carries.is_some() {
+        // A turn tells of its own commands; nobody would hear of the others.
+        if tells && self.job.turn.is_none() {
             let fact = FactKey { version: self.last_version(), entry: id };
             self.marks.push(MarkChange::Set {
                 kind: MarkKind::Relay,

@@ -86,7 +86,10 @@ impl CaseFold {
             | EntryKind::EffectDeferred
             | EntryKind::EffectConcluded
             | EntryKind::EffectParked
-            | EntryKind::EffectReleased) => {
+            | EntryKind::EffectReleased
+            | EntryKind::TimerSet
+            | EntryKind::TimerFired
+            | EntryKind::TimerCancelled) => {
                 return Err(FoldError::Kind { at: entry.reference(), kind });
             }
         }

@@ -89,7 +89,10 @@ impl ConversationFold {
             | EntryKind::EffectDeferred
             | EntryKind::EffectConcluded
             | EntryKind::EffectParked
-            | EntryKind::EffectReleased) => {
+            | EntryKind::EffectReleased
+            | EntryKind::TimerSet
+            | EntryKind::TimerFired
+            | EntryKind::TimerCancelled) => {
                 return Err(FoldError::Kind { at: entry.reference(), kind });
             }
         }

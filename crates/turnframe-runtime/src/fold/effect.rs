@@ -131,7 +131,10 @@ impl EffectFold {
             | EntryKind::CaseEvent
             | EntryKind::CardOpened
             | EntryKind::CardClosed
-            | EntryKind::EffectRequested) => {
+            | EntryKind::EffectRequested
+            | EntryKind::TimerSet
+            | EntryKind::TimerFired
+            | EntryKind::TimerCancelled) => {
                 return Err(FoldError::Kind { at: entry.reference(), kind });
             }
         }

@@ -3,6 +3,7 @@
 mod callback;
 mod destination;
 mod directory;
+mod domain;
 mod interpreter;
 mod narrator;
 
@@ -11,5 +12,6 @@ pub use destination::{
     Delivery, Destination, DestinationProfile, Dispatched, Reconciled, Resending,
 };
 pub use directory::{CANDIDATES_MAX, CaseDirectory, DirectoryError, OriginToken};
+pub use domain::{DomainActor, ErasedDomainActor, EventOf, REACTIONS_MAX, ReactError, Reaction};
 pub use interpreter::{Interpreter, InterpreterError};
 pub use narrator::{NarrationBrief, Narrator, NarratorError};

@@ -164,7 +164,7 @@ impl Following {
         let is_here = match &entry.stream {
             StreamName::Conversation(conversation) => *conversation == self.conversation,
             StreamName::Case(_) => self.is_card_of_here(entry).await?,
-            StreamName::Effect(_) => false,
+            StreamName::Effect(_) | StreamName::Domain(..) => false,
         };
         if is_here { event_of(entry).map(Some) } else { Ok(None) }
     }
@@ -191,7 +191,10 @@ impl Following {
             | EntryKind::EffectDeferred
             | EntryKind::EffectConcluded
             | EntryKind::EffectParked
-            | EntryKind::EffectReleased => return Ok(false),
+            | EntryKind::EffectReleased
+            | EntryKind::TimerSet
+            | EntryKind::TimerFired
+            | EntryKind::TimerCancelled => return Ok(false),
         };
         let CardOpened { card, .. } = opened;
         Ok(card.conversation == self.conversation)
@@ -231,7 +234,10 @@ fn event_of(entry: &Entry) -> Result<Event, Failure> {
         | EntryKind::EffectDeferred
         | EntryKind::EffectConcluded
         | EntryKind::EffectParked
-        | EntryKind::EffectReleased => event(entry, &EntryView::from(entry)),
+        | EntryKind::EffectReleased
+        | EntryKind::TimerSet
+        | EntryKind::TimerFired
+        | EntryKind::TimerCancelled => event(entry, &EntryView::from(entry)),
     }
 }
 

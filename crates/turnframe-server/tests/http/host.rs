@@ -206,6 +206,7 @@ impl Host {
             narrator: None,
             directory: Arc::new(LedgerDirectory::new(opened.ledger.clone())),
             destinations: vec![office.clone()],
+            domain_actors: Vec::new(),
             ids: sources::ids_on(clock.clone(), setup.seed),
             limits,
         });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use tokio::sync::{Mutex, watch};
-use turnframe_core::id::{AccountId, EffectId};
+use turnframe_core::id::{AccountId, DomainActorKey, EffectId};
 use turnframe_ledger::ledger::LedgerStatistics;
 use turnframe_ledger::{
     Append, AppendError, Appended, Entry, EventLedger, KeyName, KeyRecord, Mark, MarkQuery, Owner,
@@ -186,6 +186,7 @@ const fn kind_of(stream: &StreamName) -> &'static str {
         StreamName::Conversation(_) => "conversation",
         StreamName::Case(_) => "case",
         StreamName::Effect(_) => "effect",
+        StreamName::Domain(..) => "domain",
     }
 }
 
@@ -243,6 +244,23 @@ impl EventLedger for FaultLedger {
 
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {
         self.switch.alive(self.inner.marks(query)).await
+    }
+
+    async fn cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+    ) -> Result<Position, ReadError> {
+        self.switch.alive(self.inner.cursor(follower, partition)).await
+    }
+
+    async fn keep_cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+        position: Position,
+    ) -> Result<(), ReadError> {
+        self.switch.alive(self.inner.keep_cursor(follower, partition, position)).await
     }
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {

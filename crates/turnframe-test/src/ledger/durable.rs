@@ -1,5 +1,6 @@
 //! What is acknowledged outlives the process.
 
+use turnframe_core::id::DomainActorKey;
 use turnframe_ledger::{
     AppendError, Entry, EventLedger, MarkKind, MarkQuery, PartitionId, Position, Version,
 };
@@ -62,4 +63,15 @@ pub async fn after_a_restart_appends_are_judged_by_what_was_kept(backend: &dyn B
     assert_eq!(appended.entries[1].version, Version(3));
     assert!(answers[3].is_ok());
     assert_eq!(again.verified().await, 4);
+}
+
+/// A follower goes on where it was.
+pub async fn a_restart_keeps_cursors(backend: &dyn Backend) {
+    let bench = Bench::new(backend).await;
+    let follower = DomainActorKey::new("follower").expect("a name");
+    let partition = PartitionId::of(&bench.acme);
+    bench.ledger.keep_cursor(&follower, partition, Position(9)).await.expect("kept");
+    let again = Bench::on(backend.reopen(bench.ledger).await);
+    let kept = again.ledger.cursor(&follower, partition).await.expect("read");
+    assert_eq!(kept, Position(9));
 }

@@ -63,6 +63,7 @@ macro_rules! ledger_contract {
             $crate::ledger_contract!(@every $backend);
             $crate::ledger_contract!(@cases $backend;
                 durable::a_restart_keeps_everything,
+                durable::a_restart_keeps_cursors,
                 durable::after_a_restart_appends_are_judged_by_what_was_kept,
             );
         }
@@ -110,6 +111,7 @@ macro_rules! ledger_contract {
             reading::a_stream_is_read_backward_in_pages,
             reading::a_partition_is_read_in_pages_with_and_without_an_account,
             reading::no_page_is_longer_than_the_limit,
+            reading::a_cursor_is_kept_per_follower_and_partition_and_never_goes_back,
             reading::l18_reading_twice_is_equal_to_the_byte,
             isolation::another_account_reads_as_if_nothing_existed,
             isolation::two_accounts_use_the_same_names_without_meeting,

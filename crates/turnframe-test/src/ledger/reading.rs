@@ -1,5 +1,6 @@
 //! Pages: their edges, their limits, and that the same page reads the same every time.
 
+use turnframe_core::id::DomainActorKey;
 use turnframe_ledger::ledger::PAGE_MAX;
 use turnframe_ledger::{Append, Entry, PartitionId, Position, Version};
 
@@ -138,4 +139,25 @@ pub async fn l18_reading_twice_is_equal_to_the_byte(backend: &dyn Backend) {
             assert_eq!(format!("{entry:?}"), first[index]);
         }
     }
+}
+
+/// A cursor starts at the start, follows what is kept last, and stays where it is for one that lags.
+pub async fn a_cursor_is_kept_per_follower_and_partition_and_never_goes_back(
+    backend: &dyn Backend,
+) {
+    let bench = Bench::new(backend).await;
+    let ledger = &bench.ledger;
+    let follower = |name: &str| DomainActorKey::new(name).expect("a name");
+    let (one, other) = (follower("one"), follower("other"));
+    let [here, there] = [7, 8].map(|number| PartitionId::new(number).expect("a partition"));
+    let at = async |follower: &DomainActorKey, partition| {
+        ledger.cursor(follower, partition).await.expect("read")
+    };
+    assert_eq!(at(&one, here).await, Position::START);
+    for (position, kept) in [(3, 3), (5, 5), (4, 5), (5, 5), (6, 6)] {
+        ledger.keep_cursor(&one, here, Position(position)).await.expect("kept");
+        assert_eq!(at(&one, here).await, Position(kept));
+    }
+    assert_eq!(at(&one, there).await, Position::START);
+    assert_eq!(at(&other, here).await, Position::START);
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use tokio::sync::{RwLock, watch};
 use tokio::task::AbortHandle;
-use turnframe_core::id::{AccountId, EffectId};
+use turnframe_core::id::{AccountId, DomainActorKey, EffectId};
 use turnframe_ledger::admission::Intake;
 use turnframe_ledger::ledger::LedgerStatistics;
 use turnframe_ledger::stream::PARTITIONS;
@@ -283,6 +283,27 @@ impl EventLedger for SimulatedLedger {
         let prefix = query.prefix.clone();
         let about = [query.kind.as_str().as_bytes(), prefix.as_bytes()];
         self.node.read("marks", &about, self.node.database.ledger.marks(query)).await
+    }
+
+    async fn cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+    ) -> Result<Position, ReadError> {
+        let about = [follower.as_str().as_bytes(), &partition.number().to_be_bytes()];
+        let look = self.node.database.ledger.cursor(follower, partition);
+        self.node.read("cursor", &about, look).await
+    }
+
+    async fn keep_cursor(
+        &self,
+        follower: &DomainActorKey,
+        partition: PartitionId,
+        position: Position,
+    ) -> Result<(), ReadError> {
+        let about = [follower.as_str().as_bytes(), &partition.number().to_be_bytes()];
+        let keep = self.node.database.ledger.keep_cursor(follower, partition, position);
+        self.node.read("keep_cursor", &about, keep).await
     }
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {

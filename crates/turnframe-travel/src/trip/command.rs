@@ -93,4 +93,11 @@ pub enum TripCommand {
         /// The airline's own count of its statements on this rebooking, where it gave one.
         sequence: Option<u32>,
     },
+    /// Records that the airline has not decided in time. Nobody's words compile to this.
+    RecordRebookingOverdue {
+        /// Which of the trip's rebookings, from 1.
+        rebooking: u32,
+        /// How long it has had, in seconds.
+        seconds: u64,
+    },
 }

@@ -74,6 +74,10 @@ fn lines(state: &TripState, command: &TripCommand, words: &dyn TripWords) -> Vec
             );
             lines
         }
+        TripCommand::RecordRebookingOverdue { rebooking, seconds } => vec![
+            line(Field::Rebooking, rebooking.to_string().into()),
+            line(Field::Waited, words.span(*seconds).into()),
+        ],
     }
 }
 

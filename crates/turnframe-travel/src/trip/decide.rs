@@ -1,7 +1,7 @@
 //! What a command to a trip comes to.
 //!
-//! Total on [`TripCommand::RecordRebookingOutcome`]: whatever is said of a rebooking, in whatever state, comes to
-//! an event or is a repetition that comes to none. Everything else may be refused, and says why.
+//! Total on [`TripCommand::RecordRebookingOutcome`] and [`TripCommand::RecordRebookingOverdue`]: whatever is said of a
+//! rebooking, in whatever state, comes to an event or changes nothing. Everything else may be refused, and says why.
 
 use turnframe_core::personal::Personal;
 use turnframe_core::plan::Rejection;
@@ -10,7 +10,7 @@ use turnframe_core::workflow::Decision;
 
 use super::command::{Opening, TripCommand};
 use super::event::TripEvent;
-use super::rebooking::{self, Verdict};
+use super::rebooking::{self, Rebooking, Verdict};
 use super::refusal::Refusal;
 use super::state::{
     EXTRAS_MAX, Extra, ExtraKind, LEGS_MAX, Lifecycle, Payer, QUANTITY_MAX, TRAVELLERS_MAX,
@@ -68,6 +68,14 @@ pub(super) fn decide(state: &TripState, command: &TripCommand) -> Decided {
                     Some(TripEvent::OutcomeAnomalyRecorded { effect, outcome, sequence, anomaly })
                 }
             }))
+        }
+        TripCommand::RecordRebookingOverdue { rebooking, seconds } => {
+            let (rebooking, seconds) = (*rebooking, *seconds);
+            let is_it = |open: &&Rebooking| open.number == rebooking && !open.is_overdue;
+            let overdue = state.open_rebooking().filter(is_it);
+            Ok(Decision::events(
+                overdue.map(|_| TripEvent::RebookingOverdue { rebooking, seconds }),
+            ))
         }
     }
 }
@@ -134,8 +142,9 @@ fn protect_leg(state: &TripState, leg: &str) -> Decided {
 
 fn request_rebooking(state: &TripState) -> Decided {
     let order = state.order().ok_or(Refusal::NothingToRebook)?;
-    let effect = order.request();
-    Ok(Decision::events([TripEvent::RebookingRequested { order }]).with_effect(effect))
+    let (effect, rebooking) = (order.request(), state.rebookings.saturating_add(1));
+    let requested = TripEvent::RebookingRequested { rebooking, order };
+    Ok(Decision::events([requested]).with_effect(effect))
 }
 
 /// A trip that exists and was not called off.

@@ -55,7 +55,7 @@ pub(super) fn order() -> RebookingOrder {
 }
 
 pub(super) fn requested() -> TripEvent {
-    TripEvent::RebookingRequested { order: order() }
+    TripEvent::RebookingRequested { rebooking: 1, order: order() }
 }
 
 pub(super) fn recorded(effect: EffectId, outcome: RebookingOutcome) -> TripEvent {

@@ -76,6 +76,9 @@ pub enum TripEvent {
     },
     /// The airline is to be asked to rebook. Nothing left the house yet.
     RebookingRequested {
+        /// Which of the trip's rebookings it is, from 1; 0 in events of schema 1, which did not count them.
+        #[serde(default)]
+        rebooking: u32,
         /// What it is to be asked.
         order: RebookingOrder,
     },
@@ -98,6 +101,13 @@ pub enum TripEvent {
         sequence: Option<u32>,
         /// Why it does not fit.
         anomaly: Anomaly,
+    },
+    /// The airline has not decided on a rebooking in time. What is known of it stays as it is.
+    RebookingOverdue {
+        /// Which.
+        rebooking: u32,
+        /// How long the airline has had, in seconds.
+        seconds: u64,
     },
     /// The trip was called off.
     TripWithdrawn,

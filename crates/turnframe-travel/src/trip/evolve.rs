@@ -34,19 +34,27 @@ pub(super) fn evolve(mut state: TripState, event: &TripEvent) -> TripState {
         TripEvent::ExtraRemoved { extra } => state.extras.retain(|found| found.number != *extra),
         TripEvent::LegProtected { leg } => state.protected_legs.push(leg.clone()),
         TripEvent::RebookingRequested { .. } => {
-            let before = state.rebooking.replace(Rebooking::requested());
+            state.rebookings = state.rebookings.saturating_add(1);
+            let before = state.rebooking.replace(Rebooking::requested(state.rebookings));
             state.past_rebookings.extend(before.and_then(|rebooking| rebooking.effect));
         }
         TripEvent::RebookingOutcomeRecorded { effect, outcome, sequence } => {
-            let before = state.rebooking.take().and_then(|rebooking| rebooking.sequence);
+            let before = state.rebooking.take();
+            let before = before.unwrap_or_else(|| Rebooking::requested(state.rebookings));
             state.rebooking = Some(Rebooking {
                 status: outcome.clone().into(),
                 effect: Some(*effect),
-                sequence: sequence.or(before),
+                sequence: sequence.or(before.sequence),
+                ..before
             });
         }
         // Recorded for people to look at; the trip rests on what it knew before (case 32).
         TripEvent::OutcomeAnomalyRecorded { .. } => {}
+        TripEvent::RebookingOverdue { rebooking, .. } => {
+            for open in state.rebooking.iter_mut().filter(|open| open.number == *rebooking) {
+                open.is_overdue = true;
+            }
+        }
         TripEvent::TripWithdrawn => state.lifecycle = Lifecycle::Withdrawn,
     }
     state

@@ -45,7 +45,9 @@ fn statements() -> impl Iterator<Item = TripCommand> {
             })
         })
     };
-    (1..=2).flat_map(of_effect)
+    let overdue =
+        (1..=2).map(|rebooking| TripCommand::RecordRebookingOverdue { rebooking, seconds: 600 });
+    (1..=2).flat_map(of_effect).chain(overdue)
 }
 
 /// Commands of users, few of each kind so that the states stay countable.
@@ -190,7 +192,9 @@ fn operation_of(command: &TripCommand) -> Option<Operation> {
         TripCommand::ProtectLeg { .. } => Operation::ProtectLeg,
         TripCommand::RequestRebooking => Operation::RequestRebooking,
         TripCommand::Withdraw => Operation::Withdraw,
-        TripCommand::RecordRebookingOutcome { .. } => return None,
+        TripCommand::RecordRebookingOutcome { .. } | TripCommand::RecordRebookingOverdue { .. } => {
+            return None;
+        }
     })
 }
 

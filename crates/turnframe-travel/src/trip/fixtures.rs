@@ -40,7 +40,14 @@ fn anomaly(outcome: RebookingOutcome, anomaly: Anomaly) -> TripEvent {
 
 /// Every kind of event, with the JSON that it had when it was first written.
 pub(super) fn frozen() -> Vec<(TripEvent, String)> {
-    [trips(), extras(), requests(), outcomes(), anomalies()].concat()
+    [trips(), extras(), requests(), outcomes(), anomalies(), overdue()].concat()
+}
+
+fn overdue() -> Vec<(TripEvent, String)> {
+    vec![(
+        TripEvent::RebookingOverdue { rebooking: 2, seconds: 600 },
+        r#"{"rebooking_overdue":{"rebooking":2,"seconds":600}}"#.to_owned(),
+    )]
 }
 
 fn ferri() -> &'static str {
@@ -121,9 +128,9 @@ fn extras() -> Vec<(TripEvent, String)> {
 
 fn requests() -> Vec<(TripEvent, String)> {
     vec![(
-        TripEvent::RebookingRequested { order: order() },
+        TripEvent::RebookingRequested { rebooking: 2, order: order() },
         format!(
-            r#"{{"rebooking_requested":{{"order":{{"date":"2026-05-03","departure":"2026-05-03T14:30:00","destination":"Lisbon","protected_legs":["LIS-FRA"],"travellers":[{}]}}}}}}"#,
+            r#"{{"rebooking_requested":{{"order":{{"date":"2026-05-03","departure":"2026-05-03T14:30:00","destination":"Lisbon","protected_legs":["LIS-FRA"],"travellers":[{}]}},"rebooking":2}}}}"#,
             ferri()
         ),
     )]
@@ -170,9 +177,42 @@ fn every_event_is_written_and_read_as_it_was_at_first() {
         assert_eq!(Json::of(&event).expect("JSON").as_str(), json);
         let frozen: serde_json::Value = serde_json::from_str(&json).expect("JSON");
         let frozen = Json::of(&frozen).expect("JSON");
-        assert_eq!(TripWorkflow.upcast(1, &frozen), Ok(event));
-        assert!(TripWorkflow.upcast(2, &frozen).is_err(), "a schema from the future is refused");
+        assert_eq!(TripWorkflow.upcast(2, &frozen), Ok(event));
+        for schema in [0, 3] {
+            assert!(TripWorkflow.upcast(schema, &frozen).is_err(), "schema {schema} is refused");
+        }
     }
+}
+
+/// What schema 1 wrote otherwise.
+fn of_schema_1() -> (TripEvent, String) {
+    (
+        TripEvent::RebookingRequested { rebooking: 0, order: order() },
+        format!(
+            r#"{{"rebooking_requested":{{"order":{{"date":"2026-05-03","departure":"2026-05-03T14:30:00","destination":"Lisbon","protected_legs":["LIS-FRA"],"travellers":[{}]}}}}}}"#,
+            ferri()
+        ),
+    )
+}
+
+#[test]
+fn an_event_of_schema_1_is_read_and_its_rebooking_is_counted_by_the_fold() {
+    let (event, json) = of_schema_1();
+    let frozen: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let frozen = Json::of(&frozen).expect("JSON");
+    assert_eq!(TripWorkflow.upcast(1, &frozen), Ok(event.clone()));
+    let unchanged = frozen_but_requests();
+    assert!(!unchanged.is_empty());
+    for (event, json) in unchanged {
+        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!(TripWorkflow.upcast(1, &Json::of(&json).expect("JSON")), Ok(event));
+    }
+    let state = given(TripWorkflow, [event]).state;
+    assert_eq!(state.rebooking.map(|rebooking| rebooking.number), Some(1));
+}
+
+fn frozen_but_requests() -> Vec<(TripEvent, String)> {
+    [trips(), extras(), outcomes(), anomalies()].concat()
 }
 
 #[test]
@@ -193,10 +233,11 @@ fn no_kind_of_event_is_without_a_fixture() {
         TripEvent::RebookingOutcomeRecorded { .. } => 12,
         TripEvent::OutcomeAnomalyRecorded { .. } => 13,
         TripEvent::TripWithdrawn => 14,
+        TripEvent::RebookingOverdue { .. } => 15,
     };
     let kinds: std::collections::BTreeSet<_> =
         frozen().iter().map(|(event, _)| kind(event)).collect();
-    assert_eq!(kinds, (0..15).collect());
+    assert_eq!(kinds, (0..16).collect());
 }
 
 #[test]

@@ -38,13 +38,14 @@ pub use command::{Opening, TripCommand};
 pub use event::TripEvent;
 pub use policy::LARGE_ORDER_FROM;
 pub use rebooking::{Anomaly, Rebooking, RebookingOutcome, RebookingStatus};
-pub use receipts::STATUS_ANOMALY;
+pub use receipts::{STATUS_ANOMALY, STATUS_OVERDUE};
 pub use refusal::Refusal;
 pub use state::{
     Departure, EXTRAS_MAX, Extra, ExtraKind, LEGS_MAX, Lifecycle, Payer, QUANTITY_MAX,
     TRAVELLERS_MAX, TripState,
 };
 
+use turnframe_core::canonical::Json;
 use turnframe_core::event::CommittedEvent;
 use turnframe_core::id::{EffectId, Locale, TopicKey, WorkflowKey};
 use turnframe_core::operation::{OperationSpec, TopicSpec};
@@ -81,7 +82,19 @@ impl Workflow for TripWorkflow {
     }
 
     fn version(&self) -> u16 {
-        1
+        2
+    }
+
+    fn event_schema(&self) -> u16 {
+        2
+    }
+
+    /// Schema 1 did not count rebookings; everything else is as it was.
+    fn upcast(&self, schema: u16, event: &Json) -> Result<TripEvent, String> {
+        if !(1..=self.event_schema()).contains(&schema) {
+            return Err(format!("no upcaster from event schema {schema}"));
+        }
+        event.read().map_err(|error| error.to_string())
     }
 
     fn operations(&self) -> Vec<OperationSpec> {

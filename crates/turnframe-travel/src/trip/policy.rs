@@ -34,8 +34,10 @@ pub(super) fn policy(command: &TripCommand) -> CommandPolicy {
             confirmation: ConfirmationPolicy::Click,
             claim: ClaimMode::ServerReceiptOnly,
         },
-        // Only the runtime states what the airline said; nobody's words or clicks do.
-        TripCommand::RecordRebookingOutcome { .. } => CommandPolicy::strictest(),
+        // Only the runtime states what the airline said, or did not; nobody's words or clicks do.
+        TripCommand::RecordRebookingOutcome { .. } | TripCommand::RecordRebookingOverdue { .. } => {
+            CommandPolicy::strictest()
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use turnframe_core::view::{Fact, Obligation, Phase, PhaseOwner, Projection};
 use super::command::TripCommand;
 use super::copy::{Field, TripWords, words};
 use super::operations::Operation;
+use super::rebooking::Rebooking;
 use super::state::{Extra, Lifecycle, Payer, TripState};
 use super::{OBLIGATION_PAYER, key};
 use crate::key::literal;
@@ -174,7 +175,12 @@ pub(super) fn facts(state: &TripState, words: &dyn TripWords) -> Vec<Fact> {
     for leg in &state.protected_legs {
         facts.push(fact(Field::ProtectedLeg, leg.as_str().into()));
     }
-    let rebooking = state.rebooking.as_ref().map(|rebooking| words.rebooking(&rebooking.status));
+    let standing = |rebooking: &Rebooking| {
+        let standing = words.rebooking(&rebooking.status);
+        let is_overdue = rebooking.is_overdue && !rebooking.status.is_final();
+        if is_overdue { format!("{standing}; {}", words.overdue()) } else { standing }
+    };
+    let rebooking = state.rebooking.as_ref().map(standing);
     facts.extend(rebooking.map(|standing| fact(Field::Rebooking, standing.into())));
     facts
 }

@@ -104,6 +104,8 @@ impl From<RebookingOutcome> for RebookingStatus {
 /// A rebooking as the trip knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rebooking {
+    /// Which of the trip's it is, from 1.
+    pub number: u32,
     /// Where it stands.
     pub status: RebookingStatus,
     /// The effect that carries it. The runtime names effects after the decision, so the trip learns it from the
@@ -111,13 +113,16 @@ pub struct Rebooking {
     pub effect: Option<EffectId>,
     /// The airline's count of the statement that [`Rebooking::status`] rests on.
     pub sequence: Option<u32>,
+    /// Whether it was recorded that the airline has not decided in time.
+    pub is_overdue: bool,
 }
 
 impl Rebooking {
     /// A rebooking that was just requested.
     #[must_use]
-    pub const fn requested() -> Self {
-        Self { status: RebookingStatus::Requested, effect: None, sequence: None }
+    pub const fn requested(number: u32) -> Self {
+        let status = RebookingStatus::Requested;
+        Self { number, status, effect: None, sequence: None, is_overdue: false }
     }
 }
 
@@ -257,7 +262,7 @@ mod tests {
     use crate::testing::effect;
 
     fn recorded(status: RebookingStatus, sequence: Option<u32>) -> Rebooking {
-        Rebooking { status, effect: Some(effect(1)), sequence }
+        Rebooking { status, effect: Some(effect(1)), sequence, ..Rebooking::requested(1) }
     }
 
     fn submitted() -> RebookingStatus {
@@ -330,7 +335,7 @@ mod tests {
 
     #[test]
     fn the_first_statement_names_the_effect_and_another_effect_is_unknown() {
-        let requested = Rebooking::requested();
+        let requested = Rebooking::requested(1);
         let unknown = Verdict::Anomalous(Anomaly::UnknownEffect);
         assert_eq!(verdict(&requested, &accepted(), None), Verdict::Applies);
         assert_eq!(judge(None, &[], effect(1), &accepted(), None), unknown);

@@ -15,6 +15,8 @@ use super::rebooking::{Anomaly, RebookingOutcome};
 
 /// The status of a statement that was recorded and changed nothing.
 pub const STATUS_ANOMALY: &str = "outcome_anomaly";
+/// The status of a rebooking that the airline has not decided on in time, whatever else is known of it.
+pub const STATUS_OVERDUE: &str = "answer_overdue";
 
 /// Renders receipts. Together they cite every event, each exactly once.
 pub(super) fn receipts(
@@ -94,6 +96,10 @@ impl<'a> Standing<'a> {
                 Self::external(ReceiptStatus::Prepared, ReceiptSeverity::Info)
             }
             TripEvent::RebookingOutcomeRecorded { outcome, .. } => Self::of_outcome(outcome),
+            TripEvent::RebookingOverdue { .. } => {
+                let overdue = ReceiptStatus::Domain(STATUS_OVERDUE.to_owned());
+                Self::external(overdue, ReceiptSeverity::Warning)
+            }
             TripEvent::OutcomeAnomalyRecorded { anomaly, .. } => {
                 let status = match anomaly {
                     Anomaly::Contradiction => ReceiptStatus::ReconciliationRequired,

@@ -143,6 +143,8 @@ pub struct TripState {
     pub last_extra: u32,
     /// Legs that a rebooking must not touch.
     pub protected_legs: Vec<String>,
+    /// How many rebookings were requested.
+    pub rebookings: u32,
     /// The latest rebooking.
     pub rebooking: Option<Rebooking>,
     /// The effects of the rebookings before it.
@@ -163,6 +165,7 @@ impl TripState {
             extras: Vec::new(),
             last_extra: 0,
             protected_legs: Vec::new(),
+            rebookings: 0,
             rebooking: None,
             past_rebookings: Vec::new(),
         }

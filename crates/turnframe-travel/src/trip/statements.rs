@@ -36,7 +36,7 @@ fn a_traveller_who_was_forgotten_is_named_to_nobody() {
     let event = TripEvent::TravellerAdded { traveller: erased };
     let nobody = RebookingOrder { travellers: Vec::new(), ..order() };
     given([opened(), event]).when(&TripCommand::RequestRebooking).then_with_effects(
-        [TripEvent::RebookingRequested { order: nobody.clone() }],
+        [TripEvent::RebookingRequested { rebooking: 1, order: nobody.clone() }],
         &[nobody.request()],
     );
 }
@@ -79,12 +79,34 @@ fn name_and_extras_are_ours_and_change_also_while_the_airline_has_a_rebooking() 
 fn after_the_airline_has_decided_a_trip_may_be_rebooked_again_or_withdrawn() {
     for outcome in [accepted(), rejected()] {
         let decided = || [opened(), ada_added(), requested(), recorded(effect(1), outcome.clone())];
-        let state = given(decided())
-            .when(&TripCommand::RequestRebooking)
-            .then_with_effects([requested()], &[order().request()]);
+        let state = given(decided()).when(&TripCommand::RequestRebooking).then_with_effects(
+            [TripEvent::RebookingRequested { rebooking: 2, order: order() }],
+            &[order().request()],
+        );
         assert_eq!(state.past_rebookings, [effect(1)]);
         given(decided()).when(&TripCommand::Withdraw).then([TripEvent::TripWithdrawn]);
     }
+}
+
+#[test]
+fn a_decision_is_overdue_once_and_only_for_the_rebooking_that_waits_for_it() {
+    let overdue = |rebooking| TripCommand::RecordRebookingOverdue { rebooking, seconds: 600 };
+    let recorded_overdue = || TripEvent::RebookingOverdue { rebooking: 1, seconds: 600 };
+    let waiting = || vec![opened(), ada_added(), requested()];
+    let state = given(waiting()).when(&overdue(1)).then([recorded_overdue()]);
+    let open = state.open_rebooking().expect("it goes on waiting");
+    assert!(open.is_overdue && open.status == RebookingStatus::Requested);
+    let late = [waiting(), vec![recorded_overdue()]].concat();
+    given(late.clone()).when(&overdue(1)).then([]);
+    given(waiting()).when(&overdue(2)).then([]);
+    given([opened()]).when(&overdue(1)).then([]);
+    let decided = [late, vec![recorded(effect(1), accepted())]].concat();
+    given(decided.clone()).when(&overdue(1)).then([]);
+    let again = TripEvent::RebookingRequested { rebooking: 2, order: order() };
+    let again = [decided, vec![again]].concat();
+    given(again.clone()).when(&overdue(1)).then([]);
+    let of_two = TripEvent::RebookingOverdue { rebooking: 2, seconds: 600 };
+    given(again).when(&overdue(2)).then([of_two]);
 }
 
 #[test]

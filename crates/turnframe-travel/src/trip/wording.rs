@@ -205,6 +205,10 @@ fn commands() -> Vec<(TripCommand, Vec<&'static str>)> {
             },
             vec!["R-1", "7", "00000000-0000-0000-0000-000000000001"],
         ),
+        (
+            TripCommand::RecordRebookingOverdue { rebooking: 3, seconds: 600 },
+            vec!["3", "10 minutes"],
+        ),
     ]
 }
 

@@ -11,7 +11,7 @@ use turnframe_ledger::postgres::NodeOptions;
 use turnframe_travel::AirlineSimulator;
 
 use crate::cli::DemoArgs;
-use crate::desk::TravelDesk;
+use crate::desk::{Airline, TravelDesk};
 use crate::exit::CliError;
 use crate::output::Output;
 use crate::sources;
@@ -24,7 +24,7 @@ const UNREACHED: &str = "demo:";
 pub(crate) async fn run(args: DemoArgs) -> Result<(), CliError> {
     let output = Output { json: args.json };
     let node = NodeOptions::new(sources::ids().uuid(), UNREACHED);
-    let desk = TravelDesk::start(&args.ledger, node, None, &[]).await?;
+    let desk = TravelDesk::start(&args.ledger, node, Airline::default()).await?;
     let TravelDesk { system, simulator, .. } = desk;
     let played = match &simulator {
         Some(simulator) => play(Stage::open(system.clone()).await?, simulator, output).await,

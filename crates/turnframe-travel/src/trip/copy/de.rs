@@ -33,6 +33,7 @@ impl TripWords for German {
             Field::Rebooking => "Umbuchung",
             Field::Effect => "Vorgang",
             Field::Sequence => "Nummer der Aussage",
+            Field::Waited => "Wartezeit",
         }
         .to_owned()
     }
@@ -90,6 +91,19 @@ impl TripWords for German {
             RebookingStatus::ReconciliationRequired => {
                 "unbekannt, jemand muss bei der Fluggesellschaft nachfragen".to_owned()
             }
+        }
+    }
+
+    fn overdue(&self) -> &'static str {
+        "eine Antwort ist überfällig"
+    }
+
+    fn span(&self, seconds: u64) -> String {
+        match (seconds / 60, seconds % 60) {
+            (0, 1) => "1 Sekunde".to_owned(),
+            (1, 0) => "1 Minute".to_owned(),
+            (minutes, 0) if minutes > 0 => format!("{minutes} Minuten"),
+            _ => format!("{seconds} Sekunden"),
         }
     }
 
@@ -176,6 +190,9 @@ impl TripWords for German {
             TripCommand::RecordRebookingOutcome { .. } => {
                 of("Festhalten, was zu „", "“ bekannt ist?")
             }
+            TripCommand::RecordRebookingOverdue { .. } => {
+                of("Festhalten, dass zu „", "“ eine Entscheidung überfällig ist?")
+            }
         }
     }
 
@@ -192,7 +209,8 @@ impl TripWords for German {
             | TripCommand::SetDeparture { .. } => "Ändern",
             TripCommand::SetPayer { .. }
             | TripCommand::ProtectLeg { .. }
-            | TripCommand::RecordRebookingOutcome { .. } => "Ja",
+            | TripCommand::RecordRebookingOutcome { .. }
+            | TripCommand::RecordRebookingOverdue { .. } => "Ja",
         }
     }
 
@@ -315,6 +333,14 @@ fn receipt(german: &German, event: &TripEvent) -> ReceiptWords {
                 .into(),
         ),
         TripEvent::RebookingOutcomeRecorded { outcome, .. } => outcome_words(outcome),
+        TripEvent::RebookingOverdue { seconds, .. } => (
+            "Noch keine Entscheidung der Fluggesellschaft",
+            format!(
+                "Die Fluggesellschaft hat über die Umbuchung binnen {} nicht entschieden. Was über sie bekannt ist, hat sich nicht geändert.",
+                german.span(*seconds)
+            )
+            .into(),
+        ),
         TripEvent::OutcomeAnomalyRecorded { outcome, anomaly, .. } => {
             anomaly_words(german, outcome, *anomaly)
         }

@@ -33,6 +33,7 @@ impl TripWords for English {
             Field::Rebooking => "rebooking",
             Field::Effect => "effect",
             Field::Sequence => "statement number",
+            Field::Waited => "waiting time",
         }
         .to_owned()
     }
@@ -89,6 +90,19 @@ impl TripWords for English {
             RebookingStatus::ReconciliationRequired => {
                 "unknown, somebody has to check with the airline".to_owned()
             }
+        }
+    }
+
+    fn overdue(&self) -> &'static str {
+        "an answer is overdue"
+    }
+
+    fn span(&self, seconds: u64) -> String {
+        match (seconds / 60, seconds % 60) {
+            (0, 1) => "1 second".to_owned(),
+            (1, 0) => "1 minute".to_owned(),
+            (minutes, 0) if minutes > 0 => format!("{minutes} minutes"),
+            _ => format!("{seconds} seconds"),
         }
     }
 
@@ -169,6 +183,9 @@ impl TripWords for English {
             }
             TripCommand::Withdraw => of("Withdraw ", " for good?"),
             TripCommand::RecordRebookingOutcome { .. } => of("Record what is known of ", "?"),
+            TripCommand::RecordRebookingOverdue { .. } => {
+                of("Record that a decision is overdue for ", "?")
+            }
         }
     }
 
@@ -185,7 +202,8 @@ impl TripWords for English {
             | TripCommand::SetDeparture { .. } => "Change",
             TripCommand::SetPayer { .. }
             | TripCommand::ProtectLeg { .. }
-            | TripCommand::RecordRebookingOutcome { .. } => "Yes",
+            | TripCommand::RecordRebookingOutcome { .. }
+            | TripCommand::RecordRebookingOverdue { .. } => "Yes",
         }
     }
 
@@ -305,6 +323,14 @@ fn receipt(english: &English, event: &TripEvent) -> ReceiptWords {
                 .into(),
         ),
         TripEvent::RebookingOutcomeRecorded { outcome, .. } => outcome_words(outcome),
+        TripEvent::RebookingOverdue { seconds, .. } => (
+            "No decision by the airline yet",
+            format!(
+                "The airline has not decided on the rebooking within {}. What is known of it has not changed.",
+                english.span(*seconds)
+            )
+            .into(),
+        ),
         TripEvent::OutcomeAnomalyRecorded { outcome, anomaly, .. } => {
             anomaly_words(english, outcome, *anomaly)
         }

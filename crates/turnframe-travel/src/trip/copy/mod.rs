@@ -34,6 +34,7 @@ pub(super) enum Field {
     Rebooking,
     Effect,
     Sequence,
+    Waited,
 }
 
 /// The words of a receipt.
@@ -62,6 +63,10 @@ pub(super) trait TripWords: Sync {
     fn extra(&self, extra: &Extra) -> String;
     /// Where a rebooking stands.
     fn rebooking(&self, status: &RebookingStatus) -> String;
+    /// That an answer to a rebooking is overdue.
+    fn overdue(&self) -> &'static str;
+    /// How long something took, in words that stand after "within".
+    fn span(&self, seconds: u64) -> String;
     /// What a trip without a name is called.
     fn description(&self, state: &TripState) -> Text;
     /// Everything else that a trip to a place is called.

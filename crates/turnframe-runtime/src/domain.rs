@@ -1,0 +1,254 @@
+//! What a domain actor's reactions come to: jobs for cases, and appends for timers. Pure.
+//!
+//! Whatever is asked for because of an entry has a key that names the entry, so that a reaction that is made again
+//! repeats nothing. A timer is an entry of the stream that the actor has for the case, and a mark that is due when it
+//! fires; the append that ends it clears the mark. Neither a set nor a cancellation undoes what a later event asked
+//! for: a reaction may be made again when those behind it were made already.
+
+use std::fmt;
+use std::str::FromStr;
+
+use turnframe_core::canonical::Json;
+use turnframe_core::context::ActorContext;
+use turnframe_core::id::{
+    ActorId, CaseId, CaseRef, DomainActorKey, EntryId, IdError, SubjectId, TimerName,
+};
+use turnframe_core::personal::SealError;
+use turnframe_core::plan::{Action, Step};
+use turnframe_core::policy::CommandOrigin;
+use turnframe_core::source::{IdSource, Timestamp};
+use turnframe_ledger::append::NotAKey;
+use turnframe_ledger::stream::DomainStream;
+use turnframe_ledger::{Append, EntryKind, MarkChange, MarkKind, NewEntry, StreamName, Version};
+
+use crate::applied::{Applied, CommandRef};
+use crate::entry::EntryBuilder;
+use crate::execute::{CaseJob, JobStep};
+use crate::key;
+use crate::port::Reaction;
+use crate::record::{FactKey, TimerOver, TimerSet};
+
+/// Why a reaction cannot be carried out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DomainError {
+    /// The actor's name leaves no room for the prefix that tells it from people.
+    #[error("the name of the domain actor is too long: {0}")]
+    Name(#[from] IdError),
+    /// A key cannot be made.
+    #[error(transparent)]
+    Key(#[from] NotAKey),
+    /// The timer cannot be stored.
+    #[error(transparent)]
+    Seal(#[from] SealError),
+}
+
+/// Who a domain actor's commands are recorded for: never a person of the same name.
+///
+/// # Errors
+/// [`IdError::TooLong`] when the name leaves no room for the prefix.
+pub fn identity(actor: &DomainActorKey) -> Result<ActorId, IdError> {
+    let identity = ActorId::new(format!("domain:{actor}"))?;
+    SubjectId::new(format!("actor:{identity}"))?;
+    Ok(identity)
+}
+
+/// The stream of a domain actor's timers for a case.
+#[must_use]
+pub fn stream(actor: &DomainActorKey, case: &CaseRef) -> StreamName {
+    StreamName::Domain(Box::new(DomainStream { actor: actor.clone(), case: case.clone() }))
+}
+
+/// The job that runs the nth command which an entry led a domain actor to.
+///
+/// # Errors
+/// [`DomainError`] when the actor's name or the key does not fit.
+pub fn job_of(
+    actor: &DomainActorKey,
+    (cause, nth): (EntryId, usize),
+    applied: &Applied,
+    (case, command): (&CaseRef, &Json),
+    now: Timestamp,
+) -> Result<CaseJob, DomainError> {
+    let context = ActorContext {
+        account: applied.command.account.clone(),
+        actor: identity(actor)?,
+        locale: applied.locale.clone(),
+        time_zone: "UTC".to_owned(),
+    };
+    let origin = CommandOrigin::InternalPolicy { rule: actor.to_string() };
+    let action = Action::Run { command: command.clone(), origin, resolves: None };
+    let step = JobStep {
+        act: None,
+        operation: None,
+        key: key::domain(actor, cause, nth)?,
+        act_key: None,
+        facts: vec![cause.to_string()],
+        step: Step::on(case.clone(), action),
+    };
+    Ok(CaseJob {
+        case: case.clone(),
+        conversation: applied.conversation.clone(),
+        turn: None,
+        causation: Some(cause),
+        speaker: context.subject()?,
+        actor: context,
+        expected: None,
+        now,
+        steps: vec![step],
+        carries: None,
+    })
+}
+
+/// A timer that is set, as its mark names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetTimer {
+    /// Whose.
+    pub actor: DomainActorKey,
+    /// For which case of the workflow that the actor follows.
+    pub case: CaseId,
+    /// Which; none where the actor failed and is to be shown what a command came to again.
+    pub timer: Option<TimerName>,
+    /// The version, on the case's stream, of the command that it was set for.
+    pub command: Version,
+    /// The entry that set it.
+    pub set: FactKey,
+}
+
+/// Stands for the timer of an actor that failed. No timer can have this name.
+const AGAIN: &str = "~";
+
+impl fmt::Display for SetTimer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let prefix = Self::prefix(&self.actor, self.case, self.timer.as_ref());
+        write!(f, "{prefix}{:012}/{}", self.command.0, self.set)
+    }
+}
+
+impl FromStr for SetTimer {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let mut parts = text.split('/');
+        let mut next = || parts.next().ok_or(());
+        let actor = next()?.parse().map_err(|_| ())?;
+        let case = next()?.parse().map_err(|_| ())?;
+        let timer = match next()? {
+            AGAIN => None,
+            name => Some(name.parse().map_err(|_| ())?),
+        };
+        let command = Version(next()?.parse().map_err(|_| ())?);
+        let set = next()?.parse()?;
+        if parts.next().is_some() { Err(()) } else { Ok(Self { actor, case, timer, command, set }) }
+    }
+}
+
+impl SetTimer {
+    /// What the marks of a timer's name begin with.
+    #[must_use]
+    pub fn prefix(actor: &DomainActorKey, case: CaseId, timer: Option<&TimerName>) -> String {
+        format!("{actor}/{case}/{}/", timer.map_or(AGAIN, TimerName::as_str))
+    }
+}
+
+/// What is to become of a domain actor's timers for a case, in one append.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TimerChanges {
+    /// The timer that led to it.
+    pub fired: Option<SetTimer>,
+    /// Timers to set, by name.
+    pub set: Vec<(Option<TimerName>, Timestamp)>,
+    /// Timers that are taken back, or replaced.
+    pub cancelled: Vec<SetTimer>,
+}
+
+impl TimerChanges {
+    /// What reactions ask of timers, where these are set: `standing` has those of every name that is asked about.
+    #[must_use]
+    pub fn of(
+        reactions: &[Reaction],
+        fired: Option<SetTimer>,
+        command: Version,
+        standing: &[SetTimer],
+    ) -> Self {
+        let mut changes = Self { fired, ..Self::default() };
+        for reaction in reactions {
+            let (timer, at) = match reaction {
+                Reaction::Run { .. } => continue,
+                Reaction::Wake { timer, at } => (timer, Some(*at)),
+                Reaction::Cancel { timer } => (timer, None),
+            };
+            // The last word on a name counts.
+            changes.set.retain(|(name, _)| name.as_ref() != Some(timer));
+            let of_name = standing.iter().filter(|it| it.timer.as_ref() == Some(timer));
+            let (later, earlier): (Vec<_>, Vec<_>) =
+                of_name.partition(|standing| standing.command > command);
+            for standing in earlier {
+                if changes.fired.as_ref() != Some(standing) && !changes.cancelled.contains(standing)
+                {
+                    changes.cancelled.push(standing.clone());
+                }
+            }
+            changes.set.extend(at.filter(|_| later.is_empty()).map(|at| (Some(timer.clone()), at)));
+        }
+        changes
+    }
+
+    /// Whether nothing changes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.fired.is_none() && self.set.is_empty() && self.cancelled.is_empty()
+    }
+
+    /// The append that makes them, for what an entry led to. Repeated, its keys are found taken.
+    ///
+    /// # Errors
+    /// [`DomainError`] when an entry or a key cannot be made.
+    pub fn append(
+        &self,
+        actor: &DomainActorKey,
+        (cause, about): (EntryId, EntryId),
+        command: &CommandRef,
+        head: Version,
+        ids: &IdSource,
+    ) -> Result<Append, DomainError> {
+        let stream = stream(actor, &command.case);
+        let builder = EntryBuilder { ids, turn: None, causation: Some(cause) };
+        let (mut entries, mut keys, mut marks) = (Vec::new(), Vec::new(), Vec::new());
+        let mut end = |timer: &SetTimer, kind| -> Result<NewEntry, DomainError> {
+            marks.push(MarkChange::Clear { kind: MarkKind::Timer, key: timer.to_string() });
+            Ok(builder.build(&stream, kind, &TimerOver { set: timer.set.entry })?)
+        };
+        if let Some(fired) = &self.fired {
+            entries.push(end(fired, EntryKind::TimerFired)?);
+        }
+        for cancelled in &self.cancelled {
+            entries.push(end(cancelled, EntryKind::TimerCancelled)?);
+        }
+        for (timer, at) in &self.set {
+            let (case, version) = (command.case.case, command.version);
+            let payload =
+                TimerSet { timer: timer.clone(), at: *at, command: version, event: about };
+            let entry = builder.build(&stream, EntryKind::TimerSet, &payload)?;
+            let place = head.plus(entries.len() as u64 + 1);
+            let set = FactKey { version: place, entry: entry.id };
+            let name_key = timer.as_ref().map_or(AGAIN, TimerName::as_str);
+            keys.push(key::claim(key::timer(actor, cause, name_key)?, &[], entries.len()));
+            let timer = SetTimer {
+                actor: actor.clone(),
+                case,
+                timer: timer.clone(),
+                command: version,
+                set,
+            };
+            let (kind, key, stream) = (MarkKind::Timer, timer.to_string(), stream.clone());
+            marks.push(MarkChange::Set { kind, key, stream, due: *at });
+            entries.push(entry);
+        }
+        let expected = vec![(stream, head)];
+        Ok(Append { account: command.account.clone(), expected, entries, keys, marks })
+    }
+}
+
+#[cfg(test)]
+mod tests;
