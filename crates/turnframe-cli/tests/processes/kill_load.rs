@@ -15,7 +15,7 @@ use turnframe_test::postgres;
 use turnframe_test::sources;
 use turnframe_travel::AirlineSimulator;
 
-use crate::support::{LOOK_AGAIN, PATIENCE, Serving, Speaker};
+use crate::support::{LOOK_AGAIN, PATIENCE, Serving, Speaker, setting};
 
 const TRAVELLERS: usize = 8;
 /// Kills of a run that is not told how many.
@@ -37,12 +37,8 @@ async fn on_postgresql_nothing_that_was_answered_is_lost_and_nothing_happens_twi
     play(&database.url(), &["--advertise", "http://127.0.0.1:9"]).await;
 }
 
-fn told(name: &str, usual: usize) -> usize {
-    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
-}
-
 async fn play(ledger: &str, more: &[&str]) {
-    let (kills, seed) = (told("TURNFRAME_KILLS", KILLS), told("TURNFRAME_SEED", 1));
+    let (kills, seed) = (setting("TURNFRAME_KILLS", KILLS), setting("TURNFRAME_SEED", 1));
     let entropy = sources::ids(seed as u64);
     let airline = AirlineSimulator::start().await.expect("an airline");
     let people = (0..TRAVELLERS).map(|number| Speaker::new("acme", &format!("ada-{number}")));

@@ -4,5 +4,6 @@
 
 mod kill_load;
 mod kill_nine;
+mod soak;
 mod support;
 mod two_processes;

@@ -13,6 +13,11 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// How soon something that is waited for is looked at again.
 pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
+/// What the environment says of a number, or what is usual.
+pub(crate) fn setting(name: &str, usual: usize) -> usize {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
+}
+
 /// A `turnframe serve`.
 pub(crate) struct Serving {
     child: Child,
@@ -43,6 +48,13 @@ impl Serving {
 
     pub(crate) async fn kill_nine(mut self) {
         self.child.kill().await.expect("it dies");
+    }
+
+    /// Lets it shut down in order.
+    pub(crate) async fn stop(mut self) {
+        self.signal("TERM").await;
+        let ended = tokio::time::timeout(PATIENCE, self.child.wait()).await;
+        ended.expect("it ends in time").expect("it ends");
     }
 
     /// Sends a signal by its name, such as `STOP`.
