@@ -7,6 +7,7 @@
 //! every place where it touches what outlives it. [`sample`] is a small workflow to run where one's own is not the
 //! point. [`postgres`] is a throwaway server for stores that live in one.
 
+pub mod destination;
 pub mod explore;
 pub mod fault;
 pub mod given;
