@@ -27,13 +27,23 @@ const RANKS: [(&str, u8); 13] = [
 
 /// Libraries and the crates that may use them. Beyond these each would leak: SQL above the ledger, HTTP below the
 /// server, an actor framework into decisions.
-const OWNERS: [(&[&str], &[&str]); 3] = [
+const OWNERS: [(&[&str], &[&str]); 4] = [
     // The test kit makes and drops databases of a throwaway server.
     (&["sqlx"], &["turnframe-ledger", "turnframe-test"]),
     // The sample domain holds an airline of its own, which is reached over HTTP.
     (
-        &["axum", "http", "hyper", "reqwest", "tower"],
+        &["axum", "http", "hyper", "tower"],
         &["turnframe-server", "turnframe-travel", "turnframe-provider", "turnframe-cli"],
+    ),
+    (
+        &["reqwest"],
+        &[
+            "turnframe-server",
+            "turnframe-travel",
+            "turnframe-provider",
+            "turnframe-cli",
+            "turnframe-destinations",
+        ],
     ),
     (&["ractor"], &["turnframe-actors"]),
 ];
@@ -293,10 +303,12 @@ fn lines_of(kinds: &[&str], finds: impl Fn(&Path, &str) -> bool) -> Vec<String> 
         for entry in std::fs::read_dir(&directory).expect("a directory") {
             let path = entry.expect("an entry").path();
             let within = path.strip_prefix(&root).expect("within the workspace");
+            // In a further working tree `.git` is a file.
+            if ["target", ".git"].iter().any(|it| within.ends_with(it)) {
+                continue;
+            }
             if path.is_dir() {
-                if !["target", ".git"].iter().any(|it| within.ends_with(it)) {
-                    open.push(path);
-                }
+                open.push(path);
                 continue;
             }
             let kind = path.extension().and_then(|it| it.to_str()).unwrap_or_default();
