@@ -27,7 +27,7 @@ const RANKS: [(&str, u8); 13] = [
 
 /// Libraries and the crates that may use them. Beyond these each would leak: SQL above the ledger, HTTP below the
 /// server, an actor framework into decisions.
-const OWNERS: [(&[&str], &[&str]); 4] = [
+const OWNERS: [(&[&str], &[&str]); 5] = [
     // The test kit makes and drops databases of a throwaway server.
     (&["sqlx"], &["turnframe-ledger", "turnframe-test"]),
     // The sample domain holds an airline of its own, which is reached over HTTP.
@@ -45,6 +45,7 @@ const OWNERS: [(&[&str], &[&str]); 4] = [
             "turnframe-destinations",
         ],
     ),
+    (&["lettre"], &["turnframe-destinations"]),
     (&["ractor"], &["turnframe-actors"]),
 ];
 

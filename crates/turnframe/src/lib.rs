@@ -7,8 +7,8 @@
 //! workflows and the ports to the world outside, is posted turns, and keeps the promises.
 //!
 //! - **What you write**: a workflow, all of whose names are in [`prelude`]; where something leaves the house, a
-//!   [`Destination`](runtime::port::Destination), or the declaration of one that is there ([`destinations`], feature
-//!   `http`); where an actor may not address every case it opened, a
+//!   [`Destination`](runtime::port::Destination), or the declaration of one that is there ([`destinations`], features
+//!   `http` and `smtp`); where an actor may not address every case it opened, a
 //!   [`CaseDirectory`](runtime::port::CaseDirectory).
 //! - **What you choose**: a ledger ([`ledger::open`]), an interpreter (the
 //!   [`OfflineInterpreter`](runtime::offline::OfflineInterpreter) needs no model), and
@@ -28,7 +28,7 @@ pub use turnframe_actors::{Limits, PostError, StartError, System, SystemParts, T
 pub use turnframe_actors as actors;
 /// Types and pure functions: meaning, decision and claim.
 pub use turnframe_core as core;
-/// Ways to the outside world: HTTP, and the signatures of webhooks.
+/// Ways to the outside world: HTTP, mail, and the signatures of webhooks.
 pub use turnframe_destinations as destinations;
 /// The EventLedger, its backends, snapshots and verification.
 pub use turnframe_ledger as ledger;
