@@ -13,7 +13,7 @@ use turnframe_test::literal;
 use crate::reading;
 
 fn orders() -> HttpBuilder {
-    at("https://orders.example/v2")
+    at("http://orders.example/v2")
 }
 
 fn at(address: &str) -> HttpBuilder {
