@@ -39,7 +39,10 @@ pub enum BenchError {
     /// A turn was not served.
     #[error(transparent)]
     Post(#[from] PostError),
-    /// A file could not be written.
+    /// The office's client could not be built.
+    #[error(transparent)]
+    Client(#[from] reqwest::Error),
+    /// A file could not be written, or no port be bound.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The bench did not go as it should, and its figure would say something else than its name.

@@ -134,6 +134,16 @@ impl Ground {
     /// # Errors
     /// [`BenchError`] when it does not start.
     pub async fn start(&self, limits: Limits) -> Result<System, BenchError> {
+        let nowhere: Arc<dyn Destination> = Arc::new(Nowhere(DestinationKey::new("nowhere")?));
+        self.start_with(limits, nowhere).await
+    }
+
+    /// The same, with a destination.
+    pub(crate) async fn start_with(
+        &self,
+        limits: Limits,
+        destination: Arc<dyn Destination>,
+    ) -> Result<System, BenchError> {
         let names = Names::new()?;
         let ledger = self.opened.ledger.clone();
         let parts = SystemParts {
@@ -143,7 +153,7 @@ impl Ground {
             interpreter: Arc::new(ScriptedTally(names)),
             narrator: None,
             directory: Arc::new(LedgerDirectory::new(ledger)),
-            destinations: vec![Arc::new(Nowhere(DestinationKey::new("nowhere")?))],
+            destinations: vec![destination],
             domain_actors: Vec::new(),
             ids: self.ids.clone(),
             limits,

@@ -10,11 +10,13 @@
 
 pub mod append;
 mod clock;
+pub mod effects;
 mod error;
 mod ground;
 mod growth;
 mod latency;
 pub mod load;
+mod office;
 mod order;
 mod process;
 pub mod report;

@@ -89,6 +89,14 @@ impl Speaker {
         committed(&answer).map(|()| taken)
     }
 
+    /// Sends the tally once; answers with how long the turn took.
+    pub(crate) async fn send(&self, turn: usize) -> Result<Duration, BenchError> {
+        let started = Instant::now();
+        let answer = self.say("send it please", &format!("s-{turn}")).await?;
+        let taken = started.elapsed();
+        committed(&answer).map(|()| taken)
+    }
+
     /// Has a card drawn.
     pub(crate) async fn ask_for_card(
         &self,

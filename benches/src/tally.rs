@@ -1,14 +1,17 @@
-//! The smallest workflow that commits an event and renders a receipt: a tally that is counted up, and cleared where a
-//! click on a card says so.
+//! The smallest workflow that commits an event and renders a receipt: a tally that is counted up, cleared where a click
+//! on a card says so, and sent to an office.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use turnframe_core::canonical::Json;
 use turnframe_core::event::CommittedEvent;
-use turnframe_core::id::{IdError, Locale, OperationKey, OperationRef, SlotName, WorkflowKey};
+use turnframe_core::id::{
+    DestinationKey, EffectId, IdError, Locale, OperationKey, OperationRef, SlotName, WorkflowKey,
+};
 use turnframe_core::operation::{OperationSpec, Phrase, SlotKind, SlotSpec, SlotValue};
 use turnframe_core::plan::Rejection;
 use turnframe_core::policy::{ClaimMode, CommandPolicy};
-use turnframe_core::receipt::{ReceiptDraft, ReceiptSeverity, ReceiptStatus};
+use turnframe_core::receipt::{EffectConclusion, ReceiptDraft, ReceiptSeverity, ReceiptStatus};
 use turnframe_core::source::Timestamp;
 use turnframe_core::text::Text;
 use turnframe_core::understanding::{
@@ -16,8 +19,13 @@ use turnframe_core::understanding::{
 };
 use turnframe_core::view::{Fact, Phase, PhaseOwner, Projection, WorkflowView};
 use turnframe_core::words::WordRange;
-use turnframe_core::workflow::{CompileError, Confirmation, Decision, OperationAct, Workflow};
+use turnframe_core::workflow::{
+    CompileError, Confirmation, Decision, EffectRequest, OperationAct, Workflow,
+};
 use turnframe_runtime::port::{Interpreter, InterpreterError};
+
+/// The destination that tallies are sent to.
+pub const OFFICE: &str = "office";
 
 /// The names of the workflow.
 #[derive(Debug, Clone)]
@@ -26,6 +34,8 @@ pub struct Names {
     open: OperationKey,
     add: OperationKey,
     clear: OperationKey,
+    send: OperationKey,
+    office: DestinationKey,
     amount: SlotName,
     english: Locale,
 }
@@ -41,6 +51,8 @@ impl Names {
             open: OperationKey::new("open")?,
             add: OperationKey::new("add")?,
             clear: OperationKey::new("clear")?,
+            send: OperationKey::new("send")?,
+            office: DestinationKey::new(OFFICE)?,
             amount: SlotName::new("amount")?,
             english: Locale::new("en")?,
         })
@@ -72,6 +84,13 @@ pub enum Command {
     },
     /// Begin anew, where a click says so.
     Clear,
+    /// Send the total to the office.
+    Send,
+    /// Note what became of that.
+    Note {
+        /// Whether the office took it.
+        taken: bool,
+    },
 }
 
 /// What can have happened to a tally.
@@ -87,6 +106,13 @@ pub enum Event {
     },
     /// It begins anew.
     Cleared,
+    /// It is to be sent.
+    Sent,
+    /// What became of that.
+    Noted {
+        /// Whether the office took it.
+        taken: bool,
+    },
 }
 
 impl Workflow for Tally {
@@ -116,6 +142,7 @@ impl Workflow for Tally {
             spec(&self.0.open, true, Vec::new(), "open a tally"),
             spec(&self.0.add, false, vec![amount], "add {amount}"),
             spec(&self.0.clear, false, Vec::new(), "clear it"),
+            spec(&self.0.send, false, Vec::new(), "send it"),
         ]
     }
 
@@ -132,11 +159,21 @@ impl Workflow for Tally {
         match (state.is_open, command) {
             (false, Command::Open) => Ok(Decision::events([Event::Opened])),
             (true, Command::Open) => Err(Rejection::new("open_already")),
-            (false, Command::Add { .. } | Command::Clear) => Err(Rejection::new("not_open")),
+            (false, Command::Add { .. } | Command::Clear | Command::Send) => {
+                Err(Rejection::new("not_open"))
+            }
+            (_, Command::Note { taken }) => Ok(Decision::events([Event::Noted { taken: *taken }])),
             (true, Command::Add { amount }) => {
                 Ok(Decision::events([Event::Added { amount: *amount }]))
             }
             (true, Command::Clear) => Ok(Decision::events([Event::Cleared])),
+            (true, Command::Send) => {
+                Ok(Decision::events([Event::Sent]).with_effect(EffectRequest {
+                    destination: self.0.office.clone(),
+                    operation: "file".to_owned(),
+                    payload: Json::of(&state.total).unwrap_or_default(),
+                }))
+            }
         }
     }
 
@@ -148,6 +185,7 @@ impl Workflow for Tally {
                 state.count += 1;
             }
             Event::Cleared => (state.total, state.count) = (0, 0),
+            Event::Sent | Event::Noted { .. } => {}
         }
         state
     }
@@ -163,7 +201,7 @@ impl Workflow for Tally {
                 value: Text::from(state.total.to_string()),
             }],
             operations: if state.is_open {
-                vec![self.0.add.clone(), self.0.clear.clone()]
+                vec![self.0.add.clone(), self.0.clear.clone(), self.0.send.clone()]
             } else {
                 Vec::new()
             },
@@ -178,6 +216,9 @@ impl Workflow for Tally {
         if *act.operation == self.0.clear {
             return Ok(Command::Clear);
         }
+        if *act.operation == self.0.send {
+            return Ok(Command::Send);
+        }
         match act.values.get(&self.0.amount) {
             Some(SlotValue::Integer(amount)) => Ok(Command::Add { amount: *amount }),
             _ => Err(CompileError::NotOnOffer),
@@ -186,8 +227,9 @@ impl Workflow for Tally {
 
     fn policy(&self, _state: &State, command: &Command) -> CommandPolicy {
         match command {
-            Command::Open | Command::Add { .. } => CommandPolicy::direct(),
-            Command::Clear => CommandPolicy::strictest(),
+            // A bench's office is nobody: what goes there needs no click.
+            Command::Open | Command::Add { .. } | Command::Send => CommandPolicy::direct(),
+            Command::Clear | Command::Note { .. } => CommandPolicy::strictest(),
         }
     }
 
@@ -218,6 +260,10 @@ impl Workflow for Tally {
         }]
     }
 
+    fn conclude(&self, _effect: EffectId, conclusion: &EffectConclusion) -> Option<Command> {
+        Some(Command::Note { taken: matches!(conclusion, EffectConclusion::Accepted { .. }) })
+    }
+
     fn rejection(&self, rejection: &Rejection, _locale: &Locale) -> Text {
         Text::from(rejection.code.clone())
     }
@@ -238,10 +284,11 @@ impl Interpreter for ScriptedTally {
         brief: &Brief,
         _refused: Option<&str>,
     ) -> Result<Understanding, InterpreterError> {
-        let Names { workflow, open, add, clear, amount, .. } = &self.0;
+        let Names { workflow, open, add, clear, send, amount, .. } = &self.0;
         let operation = match brief.message.words().next() {
             Some("open") => open,
             Some("clear") => clear,
+            Some("send") => send,
             _ => add,
         };
         let value = WordRange { start: 1, end: 2 };

@@ -104,6 +104,8 @@ pub(crate) struct DecideArgs {
 pub(crate) enum BenchCommand {
     /// Drive whole turns of many conversations at once, and report what was seen; HTTP is left out
     Turns(BenchTurnsArgs),
+    /// Send effects to a destination on this machine, alone and beside turns at half of the most that are served
+    Effects(BenchEffectsArgs),
     /// Take every figure in one run, and print each beside what is aimed at
     Report(BenchReportArgs),
 }
@@ -121,6 +123,30 @@ pub(crate) struct BenchReportArgs {
     /// Do a tenth of the work
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct BenchEffectsArgs {
+    /// `memory`, `sqlite` (a file of its own), or the URL of a PostgreSQL server whose user may make databases
+    /// (a database of its own); file and database are thrown away afterwards
+    #[arg(long, value_name = "memory|sqlite|postgres://…", default_value = "sqlite")]
+    pub(crate) ledger: BenchLedger,
+    /// Where the file lies; the folder of temporary files by default
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) directory: Option<std::path::PathBuf>,
+    /// Conversations at once
+    #[arg(long, default_value_t = 256)]
+    pub(crate) conversations: usize,
+    /// For how long turns arrive, twice
+    #[arg(long, value_name = "SECONDS", default_value_t = 20)]
+    pub(crate) seconds: u64,
+    /// How many of the turns request an effect, a second
+    #[arg(long, value_name = "RATE", default_value_t = 1_050)]
+    pub(crate) effects: u32,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
