@@ -38,6 +38,12 @@ pub struct Limits {
     /// that is killed leaves no long stream to fold. Measured on PostgreSQL: an entry costs 30 µs to read and fold, and
     /// a snapshot about 1 ms to keep.
     pub snapshot_entries_max: u64,
+    /// How often it is looked what waits of effects.
+    pub backlog_look: Duration,
+    /// For how long an effect may have been due before operators are alarmed: nobody sees to it.
+    pub overdue_max: Duration,
+    /// For how long an effect may have been parked before operators are alarmed: nobody decides about it.
+    pub parked_max: Duration,
     /// How long a shutdown waits for running turns.
     pub shutdown: Duration,
 }
@@ -60,6 +66,9 @@ impl Default for Limits {
             append_backoff: Duration::from_millis(25),
             snapshot_entries_min: 32,
             snapshot_entries_max: 512,
+            backlog_look: Duration::from_secs(60),
+            overdue_max: Duration::from_secs(5 * 60),
+            parked_max: Duration::from_secs(24 * 60 * 60),
             shutdown: Duration::from_secs(20),
         }
     }

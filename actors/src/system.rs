@@ -31,6 +31,7 @@ use turnframe_runtime::port::{
 use turnframe_runtime::record::{ClickRecord, TurnAccepted};
 use turnframe_runtime::turn::{Cases, TurnEngine, TurnPorts, find_card};
 
+use crate::backlog::{self, Backlog};
 use crate::callback::{self, Callback, Called};
 use crate::conversation::{CaseRoutes, ConversationHolds, ConversationMessage, Posted};
 use crate::error::{CallbackError, PostError, ResolveError};
@@ -112,6 +113,7 @@ struct Inner {
     sweeping: Arc<[Sweeping]>,
     passivation: tokio::task::AbortHandle,
     following: tokio::task::AbortHandle,
+    watching: tokio::task::AbortHandle,
 }
 
 impl System {
@@ -145,7 +147,7 @@ impl System {
         let served = shared.begin();
         let mut sweeping = Vec::new();
         let by_key = |it: &Arc<dyn Destination>| (it.key(), it.clone());
-        let destinations = parts.destinations.iter().map(by_key).collect();
+        let destinations: BTreeMap<_, _> = parts.destinations.iter().map(by_key).collect();
         for destination in parts.destinations {
             sweeping.push(sweeper::start(Outbox::new(destination), shared.clone(), &root));
         }
@@ -157,6 +159,8 @@ impl System {
             sweeping: sweeping.clone(),
         };
         let passivation = tokio::spawn(passivate(shared.clone(), registries.clone()));
+        let watching = backlog::watch(shared.clone(), destinations.keys().cloned().collect());
+        let watching = tokio::spawn(watching).abort_handle();
         let system = Self {
             inner: Arc::new(Inner {
                 in_flight: Arc::new(Semaphore::new(shared.limits.turns_in_flight_max)),
@@ -166,6 +170,7 @@ impl System {
                 root,
                 sweeping,
                 passivation: passivation.abort_handle(),
+                watching,
                 following: tokio::spawn(tenure.follow(served)).abort_handle(),
             }),
         };
@@ -310,6 +315,15 @@ impl System {
             ..MarkQuery::of(MarkKind::Parked)
         };
         self.inner.shared.ledger.marks(query).await
+    }
+
+    /// What waits of effects, by destination, in all partitions of the ledger: also in those that nobody owns.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the ledger cannot be read.
+    pub async fn backlog(&self) -> Result<Backlog, ReadError> {
+        let known = self.inner.destinations.keys();
+        backlog::look(&self.inner.shared, known).await
     }
 
     /// Whether an account's partition is served here.
@@ -503,6 +517,7 @@ impl System {
         let inner = &self.inner;
         inner.in_flight.close();
         inner.passivation.abort();
+        inner.watching.abort();
         let patience = inner.shared.limits.shutdown;
         let finished = inner.registries.conversations.finish(|_| true);
         if tokio::time::timeout(patience, finished).await.is_err() {

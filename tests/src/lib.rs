@@ -12,6 +12,7 @@ pub mod claims;
 pub mod crash;
 pub mod desk;
 pub mod gate;
+pub mod heard;
 pub mod matrix;
 pub mod owned;
 pub mod process;

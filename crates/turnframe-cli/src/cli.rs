@@ -33,6 +33,12 @@ pub(crate) enum Command {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OutboxCommand {
+    /// Say what waits for each destination and since when, also where no process owns it
+    #[command(after_help = EXIT_CODES)]
+    Status {
+        #[command(flatten)]
+        server: ServerArgs,
+    },
     /// List the effects that wait for an operator
     #[command(after_help = EXIT_CODES)]
     List {

@@ -11,7 +11,7 @@ use turnframe_core::source::IdSource;
 use crate::append::{Append, AppendError, Appended, Key, KeyName, KeyRecord, NewEntry};
 use crate::entry::{Entry, EntryKind};
 use crate::ledger::{EventLedger, LedgerStatistics, ReadError};
-use crate::mark::{Mark, MarkQuery};
+use crate::mark::{Backlog, Mark, MarkQuery};
 use crate::memory::MemoryLedger;
 use crate::ownership::{Owner, Ownership};
 use crate::stream::{PartitionId, Position, StreamName, Version};
@@ -142,6 +142,10 @@ impl EventLedger for Interposed {
 
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {
         self.ledger.marks(query).await
+    }
+
+    async fn backlog(&self) -> Result<Vec<Backlog>, ReadError> {
+        self.ledger.backlog().await
     }
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {

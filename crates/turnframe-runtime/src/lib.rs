@@ -2,6 +2,7 @@
 //!
 //! **Absent on purpose:** SQL, HTTP, actors, and every word of a sample domain.
 
+pub mod backlog;
 pub mod breaker;
 pub mod compose;
 pub mod directory;

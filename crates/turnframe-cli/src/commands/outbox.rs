@@ -1,5 +1,7 @@
 //! `turnframe outbox`: what waits for an operator at a running server, and what an operator decides.
 
+mod status;
+
 use reqwest::{Method, RequestBuilder, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -32,6 +34,7 @@ struct Refusal {
 
 pub(crate) async fn run(command: OutboxCommand) -> Result<(), CliError> {
     match command {
+        OutboxCommand::Status { server } => status::run(&server).await,
         OutboxCommand::List { server, account } => list(&server, account.as_deref()).await,
         OutboxCommand::Accept { decide, reference, details } => {
             let details: Value = serde_json::from_str(&details)?;

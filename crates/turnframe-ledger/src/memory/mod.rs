@@ -17,7 +17,7 @@ use crate::append::{Append, AppendError, Appended, KeyName, KeyRecord};
 use crate::entry::Entry;
 use crate::hints::Hints;
 use crate::ledger::{EventLedger, LedgerStatistics, PAGE_MAX, ReadError};
-use crate::mark::{Mark, MarkQuery};
+use crate::mark::{Backlog, Mark, MarkQuery};
 use crate::ownership::{Owner, Ownership};
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
@@ -107,6 +107,10 @@ impl EventLedger for MemoryLedger {
 
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {
         Ok(self.state().marks(&query))
+    }
+
+    async fn backlog(&self) -> Result<Vec<Backlog>, ReadError> {
+        Ok(self.state().backlog())
     }
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {

@@ -92,6 +92,29 @@ async fn a_decision_is_recorded_and_told_and_what_it_was_about_is_listed_no_more
 }
 
 #[tokio::test]
+async fn l8_what_waits_is_told_with_its_age_and_where_that_is_too_long() {
+    let host = Host::start_with(unreachable_office()).await;
+    let backlog = async |token: &str| {
+        let bearer = format!("Bearer {token}");
+        host.send(Method::GET, "/v1/operator/backlog", &[("authorization", &bearer)], None).await
+    };
+    assert_eq!(backlog(ADA).await.status, 401);
+    let nothing = json!({ "count": 0, "is_cut": false, "first": null });
+    let told = backlog(GRACE).await.ok();
+    assert_eq!(told["destinations"][0]["destination"], "desk-office");
+    assert_eq!(told["destinations"][0]["open"], nothing);
+    let effect = parked(&host).await;
+    host.clock.advance(Duration::from_secs(25 * 60 * 60));
+    let told = backlog(GRACE).await.ok();
+    let office = &told["destinations"][0];
+    assert_eq!((&office["open"], &office["is_stalled"]), (&nothing, &json!(false)));
+    assert_eq!(office["parked"]["first"]["effect"], effect.as_str());
+    assert_eq!(office["parked"]["first"]["account"], "acme");
+    assert!(office["parked_seconds"].as_u64() > told["parked_max_seconds"].as_u64());
+    assert_eq!(office["is_undecided"], true);
+}
+
+#[tokio::test]
 async fn a_page_goes_on_where_the_one_before_ended() {
     let host = Host::start_with(unreachable_office()).await;
     let effect = parked(&host).await;

@@ -8,8 +8,8 @@ use tokio::sync::{Mutex, watch};
 use turnframe_core::id::{AccountId, EffectId};
 use turnframe_ledger::ledger::LedgerStatistics;
 use turnframe_ledger::{
-    Append, AppendError, Appended, Entry, EventLedger, KeyName, KeyRecord, Mark, MarkQuery, Owner,
-    Ownership, PartitionId, Position, ReadError, StreamName, Version,
+    Append, AppendError, Appended, Backlog, Entry, EventLedger, KeyName, KeyRecord, Mark,
+    MarkQuery, Owner, Ownership, PartitionId, Position, ReadError, StreamName, Version,
 };
 
 use super::boundary::{Boundary, Crash, CrashPoint};
@@ -243,6 +243,10 @@ impl EventLedger for FaultLedger {
 
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {
         self.switch.alive(self.inner.marks(query)).await
+    }
+
+    async fn backlog(&self) -> Result<Vec<Backlog>, ReadError> {
+        self.switch.alive(self.inner.backlog()).await
     }
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {

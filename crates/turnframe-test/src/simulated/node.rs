@@ -11,8 +11,8 @@ use turnframe_ledger::admission::Intake;
 use turnframe_ledger::ledger::LedgerStatistics;
 use turnframe_ledger::stream::PARTITIONS;
 use turnframe_ledger::{
-    Append, AppendError, Entry, EventLedger, KeyName, KeyRecord, Mark, MarkQuery, Owner, Ownership,
-    PartitionId, PartitionSet, Position, ReadError, StreamName, Version,
+    Append, AppendError, Backlog, Entry, EventLedger, KeyName, KeyRecord, Mark, MarkQuery, Owner,
+    Ownership, PartitionId, PartitionSet, Position, ReadError, StreamName, Version,
 };
 
 use super::database::{Answer, Database, Writer, locked, pass, unknown};
@@ -283,6 +283,10 @@ impl EventLedger for SimulatedLedger {
         let prefix = query.prefix.clone();
         let about = [query.kind.as_str().as_bytes(), prefix.as_bytes()];
         self.node.read("marks", &about, self.node.database.ledger.marks(query)).await
+    }
+
+    async fn backlog(&self) -> Result<Vec<Backlog>, ReadError> {
+        self.node.read("backlog", &[], self.node.database.ledger.backlog()).await
     }
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {
