@@ -176,7 +176,8 @@ impl Work<'_> {
             EffectStep::Park { reason } => {
                 tracing::error!(effect = %self.effect, ?reason, "an effect was parked for an operator");
                 let attempt = fold.attempts;
-                self.append(&fold, &EffectRecord::Parked { attempt, reason }).await
+                let parked = EffectRecord::Parked { attempt, reason, by: None };
+                self.append(&fold, &parked).await
             }
         }
     }

@@ -299,20 +299,45 @@ impl System {
         operator::resolve(&inner.shared, profile_of, resolution).await
     }
 
-    /// The effects that wait for an operator, of one account or of all, at most a page of them after a mark by its
-    /// account and key.
+    /// The effects that wait for an operator, of one destination or account or of all, at most a page of them after a
+    /// mark by its account and key.
     ///
     /// # Errors
     /// [`ReadError`] when the ledger cannot be read.
     pub async fn parked_effects(
         &self,
+        destination: Option<&DestinationKey>,
+        account: Option<&AccountId>,
+        after: Option<(&AccountId, &str)>,
+    ) -> Result<Vec<Mark>, ReadError> {
+        self.effects(MarkKind::Parked, destination, account, after).await
+    }
+
+    /// The effects that are open, as [`System::parked_effects`] lists those that are not.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the ledger cannot be read.
+    pub async fn open_effects(
+        &self,
+        destination: Option<&DestinationKey>,
+        account: Option<&AccountId>,
+        after: Option<(&AccountId, &str)>,
+    ) -> Result<Vec<Mark>, ReadError> {
+        self.effects(MarkKind::Effect, destination, account, after).await
+    }
+
+    async fn effects(
+        &self,
+        kind: MarkKind,
+        destination: Option<&DestinationKey>,
         account: Option<&AccountId>,
         after: Option<(&AccountId, &str)>,
     ) -> Result<Vec<Mark>, ReadError> {
         let query = MarkQuery {
             account: account.cloned(),
+            prefix: destination.map(|destination| format!("{destination}/")).unwrap_or_default(),
             after: after.map(|(account, key)| (account.clone(), key.to_owned())),
-            ..MarkQuery::of(MarkKind::Parked)
+            ..MarkQuery::of(kind)
         };
         self.inner.shared.ledger.marks(query).await
     }

@@ -80,7 +80,8 @@ pub fn told(entries: &[Entry]) -> Vec<(Position, ResponseBlock)> {
             | EntryKind::EffectDeferred
             | EntryKind::EffectConcluded
             | EntryKind::EffectParked
-            | EntryKind::EffectReleased => continue,
+            | EntryKind::EffectReleased
+            | EntryKind::EffectNudged => continue,
         };
         told.extend(blocks.into_iter().map(|block| (entry.position, block)));
     }

@@ -169,10 +169,25 @@ fn an_operator_asks_a_running_server_and_is_told_what_it_refuses() {
     refused(outbox("somebody-else-s-secret", &["list"]), "unauthenticated");
     refused(outbox(OPERATOR, &["list", "--account", "a b"]), "invalid_id");
     let about = ["01890000-0000-7000-8000-00000000dead", "--account", "acme", "--reason", "asked"];
-    for decision in [&["accept", "--reference", "R"][..], &["reject", "--code", "full"], &["retry"]]
-    {
+    let decisions: [&[&str]; 5] = [
+        &["accept", "--reference", "R"],
+        &["reject", "--code", "full"],
+        &["retry"],
+        &["park"],
+        &["nudge"],
+    ];
+    for decision in decisions {
         refused(outbox(OPERATOR, &[decision, &about].concat()), "not_found");
     }
+    let nudged = outbox(OPERATOR, &["nudge", "--destination", "airline", "--reason", "back"]);
+    assert_exit(&nudged, 0);
+    assert_eq!(nudged.stdout, b"nudged: 0 are due now; 0 are seen to already\n");
+    let nothing_named = outbox(OPERATOR, &["nudge", "--reason", "back"]);
+    assert_exit(&nothing_named, 2);
+    let whose = outbox(OPERATOR, &["nudge", about[0], "--reason", "back"]);
+    assert_exit(&whose, 2);
+    let listed = outbox(OPERATOR, &["list", "--open", "--destination", "airline"]);
+    assert_eq!(listed.stdout, b"nothing is open\n");
     assert_eq!(serving.stop("-TERM").1, Some(0));
     assert_exit(&outbox(OPERATOR, &["list"]), 1);
 }

@@ -66,6 +66,8 @@ entry_kinds! {
     EffectParked = "effect.parked",
     /// An operator gave a parked effect another round of attempts.
     EffectReleased = "effect.released",
+    /// An operator has what comes next for an effect done at once.
+    EffectNudged = "effect.nudged",
 }
 
 /// A kind that this version of the program does not know.

@@ -108,7 +108,8 @@ pub fn item(entry: &Entry) -> Result<Option<TranscriptItem>, FoldError> {
         | EntryKind::EffectDeferred
         | EntryKind::EffectConcluded
         | EntryKind::EffectParked
-        | EntryKind::EffectReleased => return Ok(None),
+        | EntryKind::EffectReleased
+        | EntryKind::EffectNudged => return Ok(None),
     };
     Ok(Some(TranscriptItem {
         version: entry.version,

@@ -48,7 +48,8 @@ pub fn original(entry: &Entry) -> Result<Original, FoldError> {
         | EntryKind::EffectDeferred
         | EntryKind::EffectConcluded
         | EntryKind::EffectParked
-        | EntryKind::EffectReleased) => {
+        | EntryKind::EffectReleased
+        | EntryKind::EffectNudged) => {
             return Err(FoldError::Kind { at: entry.reference(), kind });
         }
     };

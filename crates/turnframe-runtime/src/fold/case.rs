@@ -86,7 +86,8 @@ impl CaseFold {
             | EntryKind::EffectDeferred
             | EntryKind::EffectConcluded
             | EntryKind::EffectParked
-            | EntryKind::EffectReleased) => {
+            | EntryKind::EffectReleased
+            | EntryKind::EffectNudged) => {
                 return Err(FoldError::Kind { at: entry.reference(), kind });
             }
         }

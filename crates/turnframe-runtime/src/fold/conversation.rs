@@ -89,7 +89,8 @@ impl ConversationFold {
             | EntryKind::EffectDeferred
             | EntryKind::EffectConcluded
             | EntryKind::EffectParked
-            | EntryKind::EffectReleased) => {
+            | EntryKind::EffectReleased
+            | EntryKind::EffectNudged) => {
                 return Err(FoldError::Kind { at: entry.reference(), kind });
             }
         }

@@ -191,7 +191,8 @@ impl Following {
             | EntryKind::EffectDeferred
             | EntryKind::EffectConcluded
             | EntryKind::EffectParked
-            | EntryKind::EffectReleased => return Ok(false),
+            | EntryKind::EffectReleased
+            | EntryKind::EffectNudged => return Ok(false),
         };
         let CardOpened { card, .. } = opened;
         Ok(card.conversation == self.conversation)
@@ -231,7 +232,8 @@ fn event_of(entry: &Entry) -> Result<Event, Failure> {
         | EntryKind::EffectDeferred
         | EntryKind::EffectConcluded
         | EntryKind::EffectParked
-        | EntryKind::EffectReleased => event(entry, &EntryView::from(entry)),
+        | EntryKind::EffectReleased
+        | EntryKind::EffectNudged => event(entry, &EntryView::from(entry)),
     }
 }
 

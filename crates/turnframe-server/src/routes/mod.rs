@@ -88,7 +88,7 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
                 )
                 .route_layer(axum::middleware::from_fn_with_state(app.clone(), operator::to_owner)),
         )
-        .route("/v1/operator/effects", get(operator::parked))
+        .route("/v1/operator/effects", get(operator::list))
         .route("/v1/operator/backlog", get(backlog::show))
         .route("/v1/conversations/{id}/transcript", get(conversation::transcript))
         .route("/v1/conversations/{id}/events", get(events::follow))
