@@ -15,6 +15,7 @@ pub mod gate;
 pub mod heard;
 pub mod matrix;
 pub mod owned;
+pub mod paused;
 pub mod process;
 pub mod reading;
 pub mod simulated;

@@ -107,6 +107,8 @@ pub struct World {
     pub narrator: Option<Arc<dyn Narrator>>,
     /// The remote, with its own book.
     pub airline: Arc<ScriptedDestination>,
+    /// Stands in for the remote, where a test has its own.
+    pub destination: Option<Arc<dyn Destination>>,
     /// Limits of every process.
     pub limits: Limits,
 }
@@ -146,6 +148,7 @@ impl World {
             interpreter,
             narrator: None,
             airline,
+            destination: None,
             limits: Limits {
                 snapshot_entries_min: 1,
                 sweep: Duration::from_millis(20),
@@ -232,7 +235,8 @@ impl World {
         let Opened { ledger, snapshots } = self.open().await;
         let ledger = self.ledger.clone().unwrap_or(ledger);
         let faults = Arc::new(FaultLedger::new(ledger, appends, switch.clone()));
-        let remote = FaultDestination::new(self.airline.clone(), dispatches, switch);
+        let remote = self.destination.clone().unwrap_or_else(|| self.airline.clone());
+        let remote = FaultDestination::new(remote, dispatches, switch);
         let remote = Arc::new(remote);
         let ledger: Arc<dyn EventLedger> = faults.clone();
         let system = System::start(SystemParts {
