@@ -227,6 +227,8 @@ impl Run<'_> {
     async fn decide(&self, process: &Process, decision: &OperatorDecision) {
         const LOOKS_MAX: usize = 100;
         const LATER: Duration = Duration::from_secs(60);
+        // Time has passed since the step before: what came due by that comes first, in every run.
+        process.rest().await;
         let effect = process.effects().await[0];
         for _ in 0..LOOKS_MAX {
             match process.decide(effect, decision.clone()).await {

@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use async_trait::async_trait;
+use tokio::sync::Notify;
 use turnframe_actors::{Resolution, ResolveError};
 use turnframe_core::canonical::Json;
-use turnframe_core::id::EffectId;
+use turnframe_core::id::{DestinationKey, EffectId};
 use turnframe_core::receipt::ReceiptStatus;
 use turnframe_ledger::EntryKind;
 use turnframe_runtime::effect::OperatorDecision;
-use turnframe_runtime::port::{DestinationProfile, Dispatched, Reconciled};
+use turnframe_runtime::port::{Delivery, Destination, DestinationProfile, Dispatched, Reconciled};
 use turnframe_runtime::record::{
     ConclusionSource, DeferReason, EffectConcluded, EffectNudged, EffectParked, EffectReleased,
 };
@@ -246,6 +248,60 @@ fn a_nudge_of_what_is_due_already_writes_nothing() {
         assert_eq!(process.decide(effect, OperatorDecision::Nudge).await, Ok(()));
         let late = decide_too(&process, effect, OperatorDecision::Nudge).await;
         assert_eq!(late, Err(ResolveError::Concluded));
+    });
+}
+
+/// An airline that knows of everything, and whose answer to a look-up is held back until it is let go.
+struct SlowToSay {
+    airline: ScriptedDestination,
+    asked: Notify,
+    answers: Notify,
+}
+
+#[async_trait]
+impl Destination for SlowToSay {
+    fn key(&self) -> DestinationKey {
+        self.airline.key()
+    }
+
+    fn profile(&self) -> DestinationProfile {
+        self.airline.profile()
+    }
+
+    async fn dispatch(&self, delivery: &Delivery) -> Dispatched {
+        self.airline.dispatch(delivery).await
+    }
+
+    async fn reconcile(&self, delivery: &Delivery) -> Reconciled {
+        let found = self.airline.reconcile(delivery).await;
+        self.asked.notify_one();
+        self.answers.notified().await;
+        found
+    }
+}
+
+#[test]
+fn what_a_look_up_finds_while_an_operator_parks_or_nudges_the_effect_is_not_lost() {
+    everywhere(|backend| async move {
+        for decision in [OperatorDecision::Park, OperatorDecision::Nudge] {
+            let airline = ScriptedDestination::new("airline", |_| Behaviour::LosesTheAnswer);
+            let airline = airline.with_profile(patient());
+            let (asked, answers) = (Notify::new(), Notify::new());
+            let slow = Arc::new(SlowToSay { airline, asked, answers });
+            let mut world = on(backend, ScriptedDestination::accepting("nobody"));
+            world.destination = Some(slow.clone());
+            let (process, effect) = confirmed_by_click(&world).await;
+            process.assert_told(ReceiptStatus::Unknown).await;
+            world.clock.advance(Duration::from_secs(2 * 60 * 60));
+            slow.asked.notified().await;
+            assert_eq!(process.decide(effect, decision.clone()).await, Ok(()));
+            slow.answers.notify_one();
+            process.assert_told(ReceiptStatus::Submitted).await;
+            assert_eq!(slow.airline.lookups(&effect.to_string()), 1, "{decision:?}");
+            assert_eq!(waiting(&process).await, 0);
+            assert_eq!(slow.airline.performed(&effect.to_string()), 1);
+            process.system.shutdown().await;
+        }
     });
 }
 

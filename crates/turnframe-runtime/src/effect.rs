@@ -226,6 +226,14 @@ pub fn record_of_lookup(
     }
 }
 
+/// Whether what a look-up found stands beside what has happened meanwhile: an operator's nudge changes nothing about it,
+/// and a receiver's word is one also where an operator has parked the effect.
+#[must_use]
+pub fn stands_beside(found: &EffectRecord, fold: &EffectFold) -> bool {
+    let is_word = matches!(found, EffectRecord::Concluded { .. });
+    fold.is_nudged || is_word && fold.status == EffectStatus::Parked
+}
+
 /// How long to wait before the next try: doubling from the profile's backoff, and up to a quarter more, so
 /// that many do not try in step.
 #[must_use]
