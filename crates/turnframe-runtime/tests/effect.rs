@@ -25,7 +25,7 @@ use turnframe_runtime::effect::{
 use turnframe_runtime::entry::EntryBuilder;
 use turnframe_runtime::fold::effect::{EffectFold, EffectStatus};
 use turnframe_runtime::port::{DestinationProfile, Dispatched, Reconciled, Resending, Statement};
-use turnframe_runtime::record::{ConclusionSource, DeferReason, EffectRequested};
+use turnframe_runtime::record::{ConclusionSource, DeferReason, EffectParked, EffectRequested};
 use turnframe_test::literal;
 use turnframe_test::sources::{ManualClock, START, ids_on};
 
@@ -188,6 +188,15 @@ fn an_operator_parks_and_nudges_what_is_open_and_retries_what_is_parked_with_a_r
 }
 
 /// What an answer is recorded as that was asked for.
+/// As it was written before operators could park: by nobody.
+#[test]
+fn what_was_parked_before_operators_could_park_reads_and_is_written_as_it_was() {
+    let frozen = serde_json::json!({ "attempt": 2, "reason": "still_unknown" });
+    let parked: EffectParked = serde_json::from_value(frozen.clone()).expect("readable");
+    assert_eq!(parked, EffectParked { attempt: 2, reason: DeferReason::StillUnknown, by: None });
+    assert_eq!(serde_json::to_value(&parked).expect("JSON"), frozen);
+}
+
 #[test]
 fn a_nudge_makes_what_is_open_due_once_and_changes_nothing_else() {
     let (account, clock) = (literal("acme"), Arc::new(ManualClock::new(START)));
