@@ -49,6 +49,9 @@ pub enum ResolveError {
     /// It goes on by itself.
     #[error("the effect is not parked")]
     NotParked,
+    /// It is parked: nothing is done about it by itself.
+    #[error("the effect is parked")]
+    Parked,
     /// Its destination is not there any more: nothing can be sent to it.
     #[error("the effect's destination is not known here")]
     NoDestination,

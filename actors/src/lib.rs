@@ -4,6 +4,7 @@
 //! news, by the relay. No actor here decides anything: decisions are functions of `turnframe-runtime` and
 //! `turnframe-core`.
 
+mod backlog;
 mod callback;
 mod case;
 mod conversation;
@@ -23,6 +24,7 @@ mod system;
 mod tenure;
 mod writer;
 
+pub use backlog::Backlog;
 pub use callback::{Callback, Called};
 pub use error::{CallbackError, PostError, ResolveError};
 pub use limits::Limits;

@@ -49,6 +49,12 @@ pub struct Limits {
     pub reaction_backoff: Duration,
     /// How long it is left alone with it then, before it is shown it again.
     pub reaction_pause: Duration,
+    /// How often it is looked what waits of effects.
+    pub backlog_look: Duration,
+    /// For how long an effect may have been due before operators are alarmed: nobody sees to it.
+    pub overdue_max: Duration,
+    /// For how long an effect may have been parked before operators are alarmed: nobody decides about it.
+    pub parked_max: Duration,
     /// How long a shutdown waits for running turns.
     pub shutdown: Duration,
 }
@@ -76,6 +82,9 @@ impl Default for Limits {
             reaction_attempts_max: 3,
             reaction_backoff: Duration::from_millis(100),
             reaction_pause: Duration::from_secs(30),
+            backlog_look: Duration::from_secs(60),
+            overdue_max: Duration::from_secs(5 * 60),
+            parked_max: Duration::from_secs(24 * 60 * 60),
             shutdown: Duration::from_secs(20),
         }
     }

@@ -1,16 +1,19 @@
-//! What an operator does about effects: lists those that wait for one, and decides.
+//! What an operator does about effects: decides about those that wait for one, parks those that are open, and has what
+//! comes next done at once.
 //!
 //! A decision is an entry with a name and a reason, on the effect's stream; what it comes to goes to the case and to
 //! the conversation like any other conclusion. Killed before the append, nothing was decided; killed after, the same
 //! decision of the same operator for the same reason is told that it stands.
 
 use turnframe_core::id::{AccountId, ActorId, EffectId};
-use turnframe_core::personal::Personal;
+use turnframe_core::receipt::EffectConclusion;
 use turnframe_ledger::{AppendError, Entry, EntryKind};
 use turnframe_runtime::effect::{OperatorDecision, UnresolvedError, append_of_decision};
 use turnframe_runtime::fold::effect::EffectFold;
 use turnframe_runtime::port::DestinationProfile;
-use turnframe_runtime::record::{ConclusionSource, EffectConcluded, EffectReleased};
+use turnframe_runtime::record::{
+    ByOperator, ConclusionSource, EffectConcluded, EffectNudged, EffectParked, EffectReleased,
+};
 
 use crate::error::ResolveError;
 use crate::shared::Shared;
@@ -43,7 +46,7 @@ pub(crate) async fn resolve(
         // One whose destination is not there any more can be decided all the same, and not sent.
         let profile = match profile_of(&fold) {
             Some(profile) => profile,
-            None if *decision == OperatorDecision::Retry => {
+            None if decision.asks_the_destination() => {
                 return Err(ResolveError::NoDestination);
             }
             None => DestinationProfile::default(),
@@ -52,6 +55,8 @@ pub(crate) async fn resolve(
         let append =
             match append_of_decision(account, *effect, &fold, &profile, decided, shared.ids()) {
                 Ok(append) => append,
+                // It is due, and nothing has come of that yet.
+                Err(UnresolvedError::Due) => return Ok(()),
                 Err(_) if stands(&entries, resolution) => return Ok(()),
                 Err(error) => return Err(refusal(&error)),
             };
@@ -71,25 +76,46 @@ pub(crate) async fn resolve(
     Err(ResolveError::unavailable("the effect is being worked on"))
 }
 
-/// Whether the last decision on the record is this one: its answer was lost, and it is asked for again.
+/// Whether the last decision on the record is this one: its answer was lost, and it is asked for again. A nudge decides
+/// nothing that another decision would have to follow.
 fn stands(entries: &[Entry], resolution: &Resolution) -> bool {
     let Resolution { operator, reason, decision, .. } = resolution;
-    let is_same = |by: &ActorId, why: &Personal<String>| {
-        by == operator && why.value().is_some_and(|why| why == reason)
+    let is_nudge = *decision == OperatorDecision::Nudge;
+    let decided = entries.iter().rev().filter_map(decision_of);
+    let mut decided = decided.filter(|(_, made)| (*made == OperatorDecision::Nudge) == is_nudge);
+    decided.next().is_some_and(|(by, made)| {
+        let is_same = by.operator == *operator && by.reason.value() == Some(reason);
+        is_same && made == *decision
+    })
+}
+
+/// What an operator decided in an entry, where one did.
+fn decision_of(entry: &Entry) -> Option<(ByOperator, OperatorDecision)> {
+    if entry.kind == EntryKind::EffectReleased {
+        let EffectReleased { operator, reason } = entry.body.open().ok()?;
+        return Some((ByOperator { operator, reason }, OperatorDecision::Retry));
+    }
+    if entry.kind == EntryKind::EffectNudged {
+        let EffectNudged { operator, reason } = entry.body.open().ok()?;
+        return Some((ByOperator { operator, reason }, OperatorDecision::Nudge));
+    }
+    if entry.kind == EntryKind::EffectParked {
+        let EffectParked { by, .. } = entry.body.open().ok()?;
+        return Some((by?, OperatorDecision::Park));
+    }
+    if entry.kind != EntryKind::EffectConcluded {
+        return None;
+    }
+    let EffectConcluded { conclusion, source, .. } = entry.body.open().ok()?;
+    let ConclusionSource::Operator { operator, reason } = source else { return None };
+    let decision = match conclusion {
+        EffectConclusion::Accepted { reference, details } => {
+            OperatorDecision::Accepted { reference, details }
+        }
+        EffectConclusion::Rejected { code, .. } => OperatorDecision::Rejected { code },
+        EffectConclusion::Unknown | EffectConclusion::ReconciliationRequired => return None,
     };
-    let decided = entries.iter().rev().find_map(|entry| {
-        if entry.kind == EntryKind::EffectReleased {
-            let EffectReleased { operator, reason } = entry.body.open().ok()?;
-            return Some(is_same(&operator, &reason) && *decision == OperatorDecision::Retry);
-        }
-        if entry.kind != EntryKind::EffectConcluded {
-            return None;
-        }
-        let EffectConcluded { conclusion, source, .. } = entry.body.open().ok()?;
-        let ConclusionSource::Operator { operator, reason } = source else { return None };
-        Some(is_same(&operator, &reason) && decision.conclusion().as_ref() == Some(&conclusion))
-    });
-    decided.unwrap_or_default()
+    Some((ByOperator { operator, reason }, decision))
 }
 
 fn refusal(error: &UnresolvedError) -> ResolveError {
@@ -97,6 +123,7 @@ fn refusal(error: &UnresolvedError) -> ResolveError {
         UnresolvedError::Concluded => ResolveError::Concluded,
         UnresolvedError::UnderWay => ResolveError::UnderWay,
         UnresolvedError::NotParked => ResolveError::NotParked,
+        UnresolvedError::Parked => ResolveError::Parked,
         UnresolvedError::Reason | UnresolvedError::Id(_) | UnresolvedError::Seal(_) | _ => {
             ResolveError::Unreadable
         }

@@ -11,11 +11,13 @@ use tokio::sync::watch;
 use turnframe_core::id::{AccountId, EffectId};
 use turnframe_core::receipt::EffectConclusion;
 use turnframe_core::source::{IdSource, Timestamp};
-use turnframe_ledger::{Mark, MarkChange, MarkKind, MarkQuery, PartitionId, StreamName};
+use turnframe_ledger::{
+    AppendError, Mark, MarkChange, MarkKind, MarkQuery, PartitionId, StreamName,
+};
 use turnframe_runtime::breaker::{Breaker, Pace};
 use turnframe_runtime::effect::{
     EffectRecord, EffectStep, SETTLING_MARGIN, append_of, mark_key, mark_prefix, next,
-    not_sent_while_down, record_of, record_of_lookup,
+    not_sent_while_down, record_of, record_of_lookup, stands_beside,
 };
 use turnframe_runtime::fold::effect::{EffectFold, EffectStatus};
 use turnframe_runtime::port::{Delivery, Destination, DestinationProfile, Dispatched, Reconciled};
@@ -170,13 +172,14 @@ impl Work<'_> {
                 let record = record_of_lookup(step, found, &fold, profile, now);
                 match record.dispatched() {
                     Some(attempt) => self.dispatch(fold, attempt).await,
-                    None => self.append(&fold, &record).await,
+                    None => self.append_finding(&fold, &record).await,
                 }
             }
             EffectStep::Park { reason } => {
                 tracing::error!(effect = %self.effect, ?reason, "an effect was parked for an operator");
                 let attempt = fold.attempts;
-                self.append(&fold, &EffectRecord::Parked { attempt, reason }).await
+                let parked = EffectRecord::Parked { attempt, reason, by: None };
+                self.append(&fold, &parked).await
             }
         }
     }
@@ -274,6 +277,20 @@ impl Work<'_> {
     async fn fold(&self) -> Result<Option<EffectFold>, Failure> {
         let entries = self.shared.effect(self.account, self.effect).await?;
         Ok(EffectFold::of(&entries)?)
+    }
+
+    /// Appends what a look-up found, also where an operator has parked or nudged the effect meanwhile: what the receiver
+    /// was asked for and has said is not lost with that.
+    async fn append_finding(&self, fold: &EffectFold, record: &EffectRecord) -> Outcome {
+        let appended = self.append(fold, record).await;
+        if let Err(error) = &appended
+            && let Some(AppendError::Conflict { .. }) = error.downcast_ref()
+            && let Some(fold) = self.fold().await?
+            && stands_beside(record, &fold)
+        {
+            return self.append(&fold, record).await;
+        }
+        appended
     }
 
     /// Appends what happened. A conclusion is worth some patience: without it the attempt counts as unknown.

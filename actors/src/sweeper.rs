@@ -453,12 +453,8 @@ impl<D: Duty> Sweeper<D> {
         }
         let rests = state.resting.values().map(|it| it.until).filter(|until| *until > now);
         let next = state.dues.peek().map(|due| due.0).into_iter().chain(rests).min();
-        let until = |due: Timestamp| {
-            let micros = due.as_micros().saturating_sub(now.as_micros());
-            Duration::from_micros(u64::try_from(micros).unwrap_or_default())
-        };
         let sweep = self.shared.limits.sweep;
-        next.map_or(sweep, |due| until(due).max(PAUSE_MIN).min(sweep))
+        next.map_or(sweep, |due| due.since(now).max(PAUSE_MIN).min(sweep))
     }
 
     fn begin(&self, myself: ActorRef<SweepMessage>, stream: StreamKey, mark: Mark) {

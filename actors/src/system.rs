@@ -32,6 +32,7 @@ use turnframe_runtime::port::{
 use turnframe_runtime::record::{ClickRecord, TurnAccepted};
 use turnframe_runtime::turn::{Cases, TurnEngine, TurnPorts, find_card};
 
+use crate::backlog::{self, Backlog};
 use crate::callback::{self, Callback, Called};
 use crate::conversation::{CaseRoutes, ConversationHolds, ConversationMessage, Posted};
 use crate::domain;
@@ -122,6 +123,7 @@ struct Inner {
     sweeping: Arc<[Sweeping]>,
     passivation: tokio::task::AbortHandle,
     following: tokio::task::AbortHandle,
+    watching: tokio::task::AbortHandle,
 }
 
 impl System {
@@ -158,7 +160,7 @@ impl System {
         let served = shared.begin();
         let mut sweeping = Vec::new();
         let by_key = |it: &Arc<dyn Destination>| (it.key(), it.clone());
-        let destinations = parts.destinations.iter().map(by_key).collect();
+        let destinations: BTreeMap<_, _> = parts.destinations.iter().map(by_key).collect();
         for destination in parts.destinations {
             sweeping.push(sweeper::start(Outbox::new(destination), shared.clone(), &root));
         }
@@ -173,6 +175,8 @@ impl System {
             sweeping: sweeping.clone(),
         };
         let passivation = tokio::spawn(passivate(shared.clone(), registries.clone()));
+        let watching = backlog::watch(shared.clone(), destinations.keys().cloned().collect());
+        let watching = tokio::spawn(watching).abort_handle();
         let system = Self {
             inner: Arc::new(Inner {
                 in_flight: Arc::new(Semaphore::new(shared.limits.turns_in_flight_max)),
@@ -182,6 +186,7 @@ impl System {
                 root,
                 sweeping,
                 passivation: passivation.abort_handle(),
+                watching,
                 following: tokio::spawn(tenure.follow(served)).abort_handle(),
             }),
         };
@@ -310,22 +315,56 @@ impl System {
         operator::resolve(&inner.shared, profile_of, resolution).await
     }
 
-    /// The effects that wait for an operator, of one account or of all, at most a page of them after a mark by its
-    /// account and key.
+    /// The effects that wait for an operator, of one destination or account or of all, at most a page of them after a
+    /// mark by its account and key.
     ///
     /// # Errors
     /// [`ReadError`] when the ledger cannot be read.
     pub async fn parked_effects(
         &self,
+        destination: Option<&DestinationKey>,
+        account: Option<&AccountId>,
+        after: Option<(&AccountId, &str)>,
+    ) -> Result<Vec<Mark>, ReadError> {
+        self.effects(MarkKind::Parked, destination, account, after).await
+    }
+
+    /// The effects that are open, as [`System::parked_effects`] lists those that are not.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the ledger cannot be read.
+    pub async fn open_effects(
+        &self,
+        destination: Option<&DestinationKey>,
+        account: Option<&AccountId>,
+        after: Option<(&AccountId, &str)>,
+    ) -> Result<Vec<Mark>, ReadError> {
+        self.effects(MarkKind::Effect, destination, account, after).await
+    }
+
+    async fn effects(
+        &self,
+        kind: MarkKind,
+        destination: Option<&DestinationKey>,
         account: Option<&AccountId>,
         after: Option<(&AccountId, &str)>,
     ) -> Result<Vec<Mark>, ReadError> {
         let query = MarkQuery {
             account: account.cloned(),
+            prefix: destination.map(|destination| format!("{destination}/")).unwrap_or_default(),
             after: after.map(|(account, key)| (account.clone(), key.to_owned())),
-            ..MarkQuery::of(MarkKind::Parked)
+            ..MarkQuery::of(kind)
         };
         self.inner.shared.ledger.marks(query).await
+    }
+
+    /// What waits of effects, by destination, in all partitions of the ledger: also in those that nobody owns.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the ledger cannot be read.
+    pub async fn backlog(&self) -> Result<Backlog, ReadError> {
+        let known = self.inner.destinations.keys();
+        backlog::look(&self.inner.shared, known).await
     }
 
     /// Whether an account's partition is served here.
@@ -519,6 +558,7 @@ impl System {
         let inner = &self.inner;
         inner.in_flight.close();
         inner.passivation.abort();
+        inner.watching.abort();
         let patience = inner.shared.limits.shutdown;
         let finished = inner.registries.conversations.finish(|_| true);
         if tokio::time::timeout(patience, finished).await.is_err() {

@@ -81,6 +81,7 @@ pub fn told(entries: &[Entry]) -> Vec<(Position, ResponseBlock)> {
             | EntryKind::EffectConcluded
             | EntryKind::EffectParked
             | EntryKind::EffectReleased
+            | EntryKind::EffectNudged
             | EntryKind::TimerSet
             | EntryKind::TimerFired
             | EntryKind::TimerCancelled => continue,

@@ -7,8 +7,8 @@ use tokio::sync::watch;
 use turnframe_core::id::{AccountId, DomainActorKey, EffectId};
 use turnframe_ledger::ledger::LedgerStatistics;
 use turnframe_ledger::{
-    Append, AppendError, Appended, Entry, EntryKind, EventLedger, KeyName, KeyRecord, Mark,
-    MarkQuery, Owner, Ownership, PartitionId, PartitionSet, Position, ReadError, StreamName,
+    Append, AppendError, Appended, Backlog, Entry, EntryKind, EventLedger, KeyName, KeyRecord,
+    Mark, MarkQuery, Owner, Ownership, PartitionId, PartitionSet, Position, ReadError, StreamName,
     Version,
 };
 
@@ -118,6 +118,10 @@ impl EventLedger for Owned {
         position: Position,
     ) -> Result<(), ReadError> {
         self.ledger.keep_cursor(follower, partition, position).await
+    }
+
+    async fn backlog(&self) -> Result<Vec<Backlog>, ReadError> {
+        self.ledger.backlog().await
     }
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {

@@ -109,6 +109,8 @@ pub struct World {
     pub airline: Arc<ScriptedDestination>,
     /// What follows the workflows in every process.
     pub domain_actors: Vec<Arc<dyn ErasedDomainActor>>,
+    /// Stands in for the remote, where a test has its own.
+    pub destination: Option<Arc<dyn Destination>>,
     /// Limits of every process.
     pub limits: Limits,
 }
@@ -149,6 +151,7 @@ impl World {
             narrator: None,
             airline,
             domain_actors: Vec::new(),
+            destination: None,
             limits: Limits {
                 snapshot_entries_min: 1,
                 sweep: Duration::from_millis(20),
@@ -248,7 +251,8 @@ impl World {
         let Opened { ledger, snapshots } = self.open().await;
         let ledger = self.ledger.clone().unwrap_or(ledger);
         let faults = Arc::new(FaultLedger::new(ledger, appends, switch.clone()));
-        let remote = FaultDestination::new(self.airline.clone(), dispatches, switch);
+        let remote = self.destination.clone().unwrap_or_else(|| self.airline.clone());
+        let remote = FaultDestination::new(remote, dispatches, switch);
         let remote = Arc::new(remote);
         let system = self.system(faults.clone(), snapshots.clone(), remote.clone()).await;
         let system = system.expect("the system starts");

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use turnframe_core::block::{Author, ResponseBlock};
 use turnframe_core::plan::ActOutcome;
+use turnframe_ledger::EntryKind;
 use turnframe_runtime::port::Narrator;
 use turnframe_test::literal;
 use turnframe_test::script::{ScriptedInterpreter, ScriptedNarrator, means, propose};
 use turnframe_tests::claims;
 use turnframe_tests::crash::everywhere;
 use turnframe_tests::desk::{self, HELLO, OPEN, REBOOK, RENAME};
-use turnframe_tests::reading::{is_applied, outcome, receipts};
+use turnframe_tests::reading::{is_applied, kinds, outcome, receipts};
 use turnframe_tests::world::{Backend, Process, World, notices};
 
 const REFUND: &str = "refund it";
@@ -141,8 +142,15 @@ fn case_03_a_model_that_fails_while_wording_costs_its_words_and_nothing_else() {
         assert_eq!(outcome(&again), outcome(&first));
         assert_eq!(receipts(&again.blocks), receipts(&first.blocks), "the same receipt");
         assert!(!receipts(&first.blocks).is_empty());
+        for answer in [&first, &again] {
+            assert_eq!(models_words(&answer.blocks), [""; 0], "the reply is the server's");
+        }
+        let entries = process.entries().await;
+        assert_eq!(kinds(&entries, EntryKind::EffectRequested), 1);
+        assert_eq!(kinds(&entries, EntryKind::EffectDispatched), 1);
         let book = world.airline.book();
-        assert_eq!(book.values().map(|it| it.performed).collect::<Vec<_>>(), [1]);
+        assert_eq!(book.values().map(|it| it.deliveries.len()).collect::<Vec<_>>(), [1]);
+        claims::check(&process).await;
     });
 }
 

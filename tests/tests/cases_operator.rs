@@ -4,20 +4,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use turnframe_actors::ResolveError;
+use async_trait::async_trait;
+use tokio::sync::Notify;
+use turnframe_actors::{Resolution, ResolveError};
 use turnframe_core::canonical::Json;
-use turnframe_core::id::EffectId;
+use turnframe_core::id::{DestinationKey, EffectId};
 use turnframe_core::receipt::ReceiptStatus;
 use turnframe_ledger::EntryKind;
 use turnframe_runtime::effect::OperatorDecision;
-use turnframe_runtime::port::{DestinationProfile, Dispatched, Reconciled};
-use turnframe_runtime::record::{ConclusionSource, EffectConcluded, EffectReleased};
+use turnframe_runtime::port::{Delivery, Destination, DestinationProfile, Dispatched, Reconciled};
+use turnframe_runtime::record::{
+    ConclusionSource, DeferReason, EffectConcluded, EffectNudged, EffectParked, EffectReleased,
+};
 use turnframe_test::fault::CrashPoint;
 use turnframe_test::literal;
 use turnframe_test::script::{Behaviour, Lookup, ScriptedDestination};
 use turnframe_tests::crash::everywhere;
 use turnframe_tests::desk::{self, OPEN, REBOOK};
-use turnframe_tests::matrix::{End, Step, play};
+use turnframe_tests::matrix::{End, Step, play, same};
 use turnframe_tests::world::{Backend, Process, World};
 
 /// An airline that took the rebooking, cannot say so, and never finds it again; unless it answers by now.
@@ -26,9 +30,8 @@ fn silent(answers: Arc<AtomicBool>) -> Arc<ScriptedDestination> {
         let answers = answers.load(Ordering::SeqCst);
         if answers { Behaviour::accepts() } else { Behaviour::LosesTheDelivery }
     });
-    let nobody_knows = || Reconciled::StillUnknown { reason: "nobody knows".to_owned() };
     let profile = DestinationProfile { lookups_max: 2, ..DestinationProfile::default() };
-    let airline = airline.looking_up(move |_, _| Lookup::Answer(nobody_knows()));
+    let airline = airline.looking_up(|_, _| Lookup::Answer(nobody_knows()));
     Arc::new(airline.with_profile(profile))
 }
 
@@ -55,7 +58,7 @@ async fn parked(world: &World) -> (Process, EffectId) {
 }
 
 async fn waiting(process: &Process) -> usize {
-    process.system.parked_effects(None, None).await.expect("marks").len()
+    process.system.parked_effects(None, None, None).await.expect("marks").len()
 }
 
 fn confirmed() -> OperatorDecision {
@@ -76,7 +79,8 @@ fn an_operators_verdict_is_an_event_with_a_name_and_a_reason_and_is_told() {
             let (world, _) = world(backend);
             let (process, effect) = parked(&world).await;
             process.assert_told(ReceiptStatus::ReconciliationRequired).await;
-            let listed = process.system.parked_effects(Some(&process.actor.account), None).await;
+            let listed =
+                process.system.parked_effects(None, Some(&process.actor.account), None).await;
             assert_eq!(listed.expect("marks")[0].stream.to_string(), format!("effect/{effect}"));
             assert_eq!(process.decide(effect, decision.clone()).await, Ok(()));
             process.assert_told(status).await;
@@ -148,5 +152,284 @@ fn a_decision_survives_a_crash_on_either_side_of_it() {
     for backend in Backend::ALL {
         let sends = play(|| world(backend).0, &steps, compare);
         assert_eq!(sends, 1, "one send");
+    }
+}
+
+fn on(backend: Backend, airline: ScriptedDestination) -> World {
+    World::new(backend, Arc::new(desk::interpreter()), Arc::new(airline))
+}
+
+/// So patient that nothing is done by itself within a test.
+fn patient() -> DestinationProfile {
+    const HOUR: Duration = Duration::from_secs(60 * 60);
+    DestinationProfile { backoff: HOUR, backoff_max: HOUR, ..DestinationProfile::default() }
+}
+
+fn nobody_knows() -> Reconciled {
+    Reconciled::StillUnknown { reason: "nobody knows".to_owned() }
+}
+
+/// A rebooking that was confirmed, once everything has come to rest.
+async fn confirmed_by_click(world: &World) -> (Process, EffectId) {
+    let process = world.start().await;
+    process.begin().await;
+    process.say("t1", OPEN).await;
+    process.say("t2", REBOOK).await;
+    process.click("t3", &process.card().await, "confirm").await;
+    let effect = process.effects().await[0];
+    (process, effect)
+}
+
+/// The same decision of another operator.
+async fn decide_too(
+    process: &Process,
+    effect: EffectId,
+    decision: OperatorDecision,
+) -> Result<(), ResolveError> {
+    let (account, reason) = (process.actor.account.clone(), "so do I".to_owned());
+    let operator = literal("hopper");
+    let resolution = Resolution { account, effect, operator, reason, decision };
+    process.system.resolve_effect(&resolution).await
+}
+
+#[test]
+fn a_nudge_has_a_look_up_made_at_once_and_their_number_stands() {
+    everywhere(|backend| async move {
+        let profile = DestinationProfile { lookups_max: 2, ..patient() };
+        let airline = ScriptedDestination::new("airline", |_| Behaviour::LosesTheAnswer)
+            .looking_up(|_, _| Lookup::Answer(nobody_knows()))
+            .with_profile(profile);
+        let world = on(backend, airline);
+        let (process, effect) = confirmed_by_click(&world).await;
+        let lookups = || world.airline.lookups(&effect.to_string());
+        assert_eq!(lookups(), 0, "it is not time yet");
+        for number in 1..=2 {
+            assert_eq!(process.decide(effect, OperatorDecision::Nudge).await, Ok(()));
+            process.rest().await;
+            assert_eq!(lookups(), number);
+        }
+        // Nobody can find it out, and it is parked at its time.
+        assert_eq!(process.decide(effect, OperatorDecision::Nudge).await, Ok(()));
+        process.assert_told(ReceiptStatus::ReconciliationRequired).await;
+        assert_eq!(lookups(), 2);
+        assert_eq!(
+            decide_too(&process, effect, OperatorDecision::Nudge).await,
+            Err(ResolveError::Parked)
+        );
+        let entries = process.entries().await;
+        let nudged = entries.iter().filter(|entry| entry.kind == EntryKind::EffectNudged);
+        let nudged: Vec<EffectNudged> = nudged.map(|it| it.body.open().expect("read")).collect();
+        assert_eq!(nudged.len(), 3);
+        assert!(nudged.iter().all(|nudged| nudged.operator == literal("grace")));
+        assert_eq!(world.airline.performed(&effect.to_string()), 1);
+    });
+}
+
+#[test]
+fn a_nudge_of_what_is_due_already_writes_nothing() {
+    everywhere(|backend| async move {
+        // The destination is left alone for an hour: what is due stays so.
+        let profile = DestinationProfile {
+            failures_max: 1,
+            failures_pause: Duration::from_secs(60 * 60),
+            ..patient()
+        };
+        let airline = ScriptedDestination::new("airline", |_| Behaviour::LosesTheAnswer);
+        let world = on(backend, airline.with_profile(profile));
+        let (process, effect) = confirmed_by_click(&world).await;
+        assert_eq!(process.decide(effect, OperatorDecision::Nudge).await, Ok(()));
+        let chain = process.chain().await;
+        assert_eq!(process.decide(effect, OperatorDecision::Nudge).await, Ok(()), "it stands");
+        assert_eq!(decide_too(&process, effect, OperatorDecision::Nudge).await, Ok(()));
+        assert_eq!(process.chain().await, chain);
+        // Found out once the pause is over, the nudge stands all the same.
+        world.clock.advance(Duration::from_secs(60 * 60));
+        process.assert_told(ReceiptStatus::Submitted).await;
+        assert_eq!(process.decide(effect, OperatorDecision::Nudge).await, Ok(()));
+        let late = decide_too(&process, effect, OperatorDecision::Nudge).await;
+        assert_eq!(late, Err(ResolveError::Concluded));
+    });
+}
+
+/// An airline that knows of everything, and whose answer to a look-up is held back until it is let go.
+struct SlowToSay {
+    airline: ScriptedDestination,
+    asked: Notify,
+    answers: Notify,
+}
+
+#[async_trait]
+impl Destination for SlowToSay {
+    fn key(&self) -> DestinationKey {
+        self.airline.key()
+    }
+
+    fn profile(&self) -> DestinationProfile {
+        self.airline.profile()
+    }
+
+    async fn dispatch(&self, delivery: &Delivery) -> Dispatched {
+        self.airline.dispatch(delivery).await
+    }
+
+    async fn reconcile(&self, delivery: &Delivery) -> Reconciled {
+        let found = self.airline.reconcile(delivery).await;
+        self.asked.notify_one();
+        self.answers.notified().await;
+        found
+    }
+}
+
+#[test]
+fn what_a_look_up_finds_while_an_operator_parks_or_nudges_the_effect_is_not_lost() {
+    everywhere(|backend| async move {
+        for decision in [OperatorDecision::Park, OperatorDecision::Nudge] {
+            let airline = ScriptedDestination::new("airline", |_| Behaviour::LosesTheAnswer);
+            let airline = airline.with_profile(patient());
+            let (asked, answers) = (Notify::new(), Notify::new());
+            let slow = Arc::new(SlowToSay { airline, asked, answers });
+            let mut world = on(backend, ScriptedDestination::accepting("nobody"));
+            world.destination = Some(slow.clone());
+            let (process, effect) = confirmed_by_click(&world).await;
+            process.assert_told(ReceiptStatus::Unknown).await;
+            world.clock.advance(Duration::from_secs(2 * 60 * 60));
+            slow.asked.notified().await;
+            assert_eq!(process.decide(effect, decision.clone()).await, Ok(()));
+            slow.answers.notify_one();
+            process.assert_told(ReceiptStatus::Submitted).await;
+            assert_eq!(slow.airline.lookups(&effect.to_string()), 1, "{decision:?}");
+            assert_eq!(waiting(&process).await, 0);
+            assert_eq!(slow.airline.performed(&effect.to_string()), 1);
+            process.system.shutdown().await;
+        }
+    });
+}
+
+#[test]
+fn what_an_operator_parks_is_not_sent_until_an_operator_decides() {
+    everywhere(|backend| async move {
+        for decision in [OperatorDecision::Retry, confirmed()] {
+            let answers = Arc::new(AtomicBool::new(false));
+            let answer = answers.clone();
+            let airline = ScriptedDestination::new("airline", move |_| {
+                let answers = answer.load(Ordering::SeqCst);
+                if answers { Behaviour::accepts() } else { Behaviour::NotSent }
+            });
+            let world = on(backend, airline.with_profile(patient()));
+            let (process, effect) = confirmed_by_click(&world).await;
+            let open = process.system.open_effects(Some(&literal("airline")), None, None).await;
+            assert_eq!(open.expect("marks").len(), 1);
+            assert_eq!(process.decide(effect, OperatorDecision::Park).await, Ok(()));
+            process.assert_told(ReceiptStatus::ReconciliationRequired).await;
+            assert_eq!(waiting(&process).await, 1);
+            let open = process.system.open_effects(None, None, None).await;
+            assert_eq!(open.expect("marks"), []);
+            let parked = process.entries().await;
+            let parked = parked.iter().find(|entry| entry.kind == EntryKind::EffectParked);
+            let parked: EffectParked = parked.expect("parked").body.open().expect("read");
+            let by = parked.by.expect("an operator");
+            assert_eq!(by.operator, literal("grace"));
+            assert_eq!(by.reason.value().map(String::as_str), Some("asked them on the phone"));
+            assert_eq!(parked.reason, DeferReason::NotSent);
+            let chain = process.chain().await;
+            assert_eq!(process.decide(effect, OperatorDecision::Park).await, Ok(()), "it stands");
+            for other in [OperatorDecision::Park, OperatorDecision::Nudge] {
+                let late = decide_too(&process, effect, other).await;
+                assert_eq!(late, Err(ResolveError::Parked));
+            }
+            // Its destination is back, and its time has come long ago.
+            answers.store(true, Ordering::SeqCst);
+            world.clock.advance(Duration::from_secs(24 * 60 * 60));
+            process.rest().await;
+            assert!(world.airline.book().is_empty(), "nothing was sent");
+            assert_eq!(process.chain().await, chain, "nothing was written");
+            let is_retry = decision == OperatorDecision::Retry;
+            assert_eq!(process.decide(effect, decision).await, Ok(()));
+            let told = if is_retry { ReceiptStatus::Submitted } else { ReceiptStatus::Accepted };
+            process.assert_told(told).await;
+            assert_eq!(world.airline.book().len(), usize::from(is_retry));
+        }
+    });
+}
+
+/// Unless an attempt was left on its way, a crash leaves no trace. Where one was, the end is one of those that say so.
+fn same_unless_left(ends: &'static [&'static str]) -> impl Fn(&CrashPoint, &End, &End) {
+    move |point, clean, crashed| {
+        if !crashed.left_an_attempt {
+            return same(point, clean, crashed);
+        }
+        let says = |status: &&str| crashed.state.contains(&format!("\"status\": \"{status}\""));
+        assert!(says(&"unknown"), "after a crash {point}");
+        assert!(ends.iter().any(says), "after a crash {point}: {}", crashed.state);
+        assert!(crashed.performed <= 1, "after a crash {point}");
+    }
+}
+
+#[test]
+fn a_release_survives_a_crash_on_either_side_of_it() {
+    let steps = [
+        Step::Say(OPEN),
+        Step::Say(REBOOK),
+        Step::Click("confirm"),
+        Step::Wait(Duration::from_secs(60)),
+        Step::Wait(Duration::from_secs(600)),
+        Step::Decide(|| OperatorDecision::Retry),
+        Step::Wait(Duration::from_secs(60)),
+        Step::Wait(Duration::from_secs(600)),
+    ];
+    // Only what an operator releases is sent again, and only that arrives.
+    let airline = || {
+        let airline = ScriptedDestination::new("airline", |delivery| {
+            if delivery.attempt == 1 { Behaviour::LosesTheDelivery } else { Behaviour::accepts() }
+        });
+        let profile = DestinationProfile { lookups_max: 2, ..DestinationProfile::default() };
+        airline.looking_up(|_, _| Lookup::Answer(nobody_knows())).with_profile(profile)
+    };
+    let compare = same_unless_left(&["submitted", "reconciliation_required"]);
+    for backend in Backend::ALL {
+        let sends = play(|| on(backend, airline()), &steps, &compare);
+        assert_eq!(sends, 2, "one that was lost, and one that was released");
+    }
+}
+
+#[test]
+fn parking_survives_a_crash_on_either_side_of_it() {
+    let steps = [
+        Step::Say(OPEN),
+        Step::Say(REBOOK),
+        Step::Click("confirm"),
+        Step::Decide(|| OperatorDecision::Park),
+        Step::Wait(Duration::from_secs(24 * 60 * 60)),
+    ];
+    let airline = || {
+        let airline = ScriptedDestination::new("airline", |_| Behaviour::NotSent);
+        airline.with_profile(patient())
+    };
+    let compare = same_unless_left(&["reconciliation_required"]);
+    for backend in Backend::ALL {
+        let sends = play(|| on(backend, airline()), &steps, &compare);
+        assert_eq!(sends, 1, "and none once it is parked");
+    }
+}
+
+#[test]
+fn a_nudge_survives_a_crash_on_either_side_of_it() {
+    let steps = [
+        Step::Say(OPEN),
+        Step::Say(REBOOK),
+        Step::Click("confirm"),
+        Step::Decide(|| OperatorDecision::Nudge),
+        // An attempt that never left is looked up at its time, sent then, and looked up in its turn.
+        Step::Wait(Duration::from_secs(2 * 60 * 60)),
+        Step::Wait(Duration::from_secs(2 * 60 * 60)),
+    ];
+    let airline = || {
+        let airline = ScriptedDestination::new("airline", |_| Behaviour::LosesTheAnswer);
+        airline.with_profile(patient())
+    };
+    let compare = same_unless_left(&["submitted"]);
+    for backend in Backend::ALL {
+        let sends = play(|| on(backend, airline()), &steps, &compare);
+        assert_eq!(sends, 1, "a nudge sends nothing twice");
     }
 }

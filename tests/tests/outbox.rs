@@ -9,13 +9,10 @@ use tokio::runtime::Builder;
 use turnframe_core::id::EffectId;
 use turnframe_core::receipt::ReceiptStatus;
 use turnframe_core::workflow::Decision;
-use turnframe_ledger::open::Opened;
-use turnframe_ledger::{EntryKind, StreamName, Version};
-use turnframe_runtime::effect::{OperatorDecision, append_of_decision};
-use turnframe_runtime::fold::effect::EffectFold;
-use turnframe_runtime::port::{Destination, DestinationProfile};
+use turnframe_ledger::EntryKind;
+use turnframe_runtime::effect::OperatorDecision;
+use turnframe_runtime::port::DestinationProfile;
 use turnframe_runtime::record::{DeferReason, EffectDeferred};
-use turnframe_test::literal;
 use turnframe_test::script::{Behaviour, ScriptedDestination};
 use turnframe_tests::altered::AlteredTrip;
 use turnframe_tests::claims;
@@ -205,53 +202,42 @@ fn effects_of_one_case_are_sent_in_their_order_where_that_is_asked() {
     });
 }
 
-/// Records a release while no process runs.
-async fn release(world: &World, effect: EffectId) {
-    let Opened { ledger, .. } = world.open().await;
-    let (account, stream) = (literal("acme"), StreamName::Effect(effect));
-    let entries = ledger.read_stream(&account, &stream, Version::NONE, 1_000).await;
-    let fold = EffectFold::of(&entries.expect("entries")).expect("a fold").expect("an effect");
-    let profile = world.airline.profile();
-    let decided = (&literal("grace"), "it is safe", &OperatorDecision::Retry);
-    let append = append_of_decision(&account, effect, &fold, &profile, decided, &world.ids);
-    for answer in ledger.append(vec![append.expect("a decision")]).await {
-        answer.expect("appended");
-    }
-    ledger.close().await;
-}
-
 #[test]
 fn l09_two_parked_effects_of_one_case_that_are_released_are_sent_in_their_order() {
+    const PAUSE: Duration = Duration::from_secs(60 * 60);
     everywhere(|backend| async move {
         let profile = DestinationProfile {
             in_order: true,
-            attempts_max: 1,
+            attempts_max: 2,
             failures_max: 1,
+            failures_pause: PAUSE,
             outage_max: Duration::ZERO,
             ..DestinationProfile::default()
         };
         let (airline, is_down, sent) = noting(profile);
         let world = asking_twice(backend, airline);
         let (process, effects) = asked_twice(&world).await;
-        until(&world, Duration::from_secs(1), "both are parked", async || {
+        until(&world, Duration::from_secs(60), "both are parked", async || {
             process.kinds().await.iter().filter(|kind| **kind == "effect.parked").count() == 2
         })
         .await;
-        assert_eq!(*sent.lock().expect("unpoisoned"), effects);
+        let sent = || sent.lock().expect("unpoisoned").clone();
+        let [first, second] = effects[..] else { panic!("{effects:?}") };
+        assert_eq!(sent(), [first, first, second, second]);
+        // The later one is released first, and fails: the airline is left alone for a while. Then the earlier one is.
+        assert_eq!(process.decide(second, OperatorDecision::Retry).await, Ok(()));
+        process.rest().await;
+        assert_eq!(process.decide(first, OperatorDecision::Retry).await, Ok(()));
+        assert_eq!(sent().split_off(4), [second]);
         is_down.store(false, Ordering::SeqCst);
-        // Both are released before anything is sent, the later one first.
-        process.system.shutdown().await;
-        drop((process.faults, process.remote, process.snapshots));
-        for effect in effects.iter().rev() {
-            release(&world, *effect).await;
-        }
-        let process = world.start().await;
+        world.clock.advance(PAUSE);
         until(&world, Duration::from_secs(1), "both are sent", async || {
             world.airline.book().len() == 2
         })
         .await;
         process.rest().await;
-        assert_eq!(*sent.lock().expect("unpoisoned"), [effects.clone(), effects].concat());
+        assert_eq!(sent().split_off(5), [first, second], "in their order");
+        claims::check(&process).await;
     });
 }
 

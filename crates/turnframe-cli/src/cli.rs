@@ -33,11 +33,23 @@ pub(crate) enum Command {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OutboxCommand {
+    /// Say what waits for each destination and since when, also where no process owns it
+    #[command(after_help = EXIT_CODES)]
+    Status {
+        #[command(flatten)]
+        server: ServerArgs,
+    },
     /// List the effects that wait for an operator
     #[command(after_help = EXIT_CODES)]
     List {
         #[command(flatten)]
         server: ServerArgs,
+        /// Those that are open instead: they go on by themselves
+        #[arg(long)]
+        open: bool,
+        /// To this destination only
+        #[arg(long)]
+        destination: Option<String>,
         /// Of this account only
         #[arg(long)]
         account: Option<String>,
@@ -69,6 +81,16 @@ pub(crate) enum OutboxCommand {
         #[command(flatten)]
         decide: DecideArgs,
     },
+    /// Park an open effect: nothing more is done about it until you decide
+    #[command(after_help = EXIT_CODES)]
+    Park {
+        #[command(flatten)]
+        decide: DecideArgs,
+    },
+    /// Have what comes next for an open effect, or for all that wait for a destination, done now: sent, sent again or
+    /// looked up, as often as at its own time
+    #[command(after_help = EXIT_CODES)]
+    Nudge(NudgeArgs),
 }
 
 /// Which server, and who asks.
@@ -96,6 +118,25 @@ pub(crate) struct DecideArgs {
     #[arg(long)]
     pub(crate) account: String,
     /// How you know; kept on the ledger with your name
+    #[arg(long)]
+    pub(crate) reason: String,
+}
+
+/// What is nudged, and why.
+#[derive(Debug, Args)]
+pub(crate) struct NudgeArgs {
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+    /// Which effect, as `list --open` names it
+    #[arg(requires = "account", required_unless_present = "destination")]
+    pub(crate) effect: Option<String>,
+    /// Whose effect; with a destination, of this account only
+    #[arg(long)]
+    pub(crate) account: Option<String>,
+    /// Everything that is open to this destination
+    #[arg(long, conflicts_with = "effect")]
+    pub(crate) destination: Option<String>,
+    /// Why; kept on the ledger with your name
     #[arg(long)]
     pub(crate) reason: String,
 }

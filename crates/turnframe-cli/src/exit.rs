@@ -14,7 +14,8 @@ pub(crate) const EXIT_CODES: &str = "Exit codes:
   3  the ledger is open in another process
   4  the address cannot be listened on
   5  the demo did not go as its script says
-  6  the server refused what it was asked";
+  6  the server refused what it was asked
+  7  effects are overdue, or wait for an operator, for longer than they may";
 
 /// Why a command ended.
 #[derive(Debug, thiserror::Error)]
@@ -73,6 +74,9 @@ pub(crate) enum CliError {
     /// The server refused.
     #[error("the server refused ({code}): {detail}")]
     Refused { code: String, detail: String },
+    /// Something waits for too long.
+    #[error("effects wait for too long: {0}")]
+    Stalled(String),
     /// Something could not be measured.
     #[error("the bench cannot be run")]
     Bench(#[from] turnframe_bench::BenchError),
@@ -87,6 +91,10 @@ impl CliError {
         match self.exit_code() {
             3 => Some("Stop that process, or name another ledger with --ledger."),
             4 => Some("Free the address, or name another one with --listen."),
+            7 => Some(
+                "Overdue: see that a process runs that knows the destination, and that it answers. \
+                 Parked: decide, as `turnframe outbox list` names them.",
+            ),
             _ => None,
         }
     }
@@ -98,6 +106,7 @@ impl CliError {
             Self::Listen { .. } => 4,
             Self::Departed { .. } => 5,
             Self::Refused { .. } => 6,
+            Self::Stalled(_) => 7,
             Self::Ledger { .. }
             | Self::Airline(_)
             | Self::Secret(_)

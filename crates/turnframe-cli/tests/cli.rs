@@ -2,7 +2,7 @@
 
 #![cfg(unix)]
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
@@ -157,15 +157,68 @@ fn an_operator_asks_a_running_server_and_is_told_what_it_refuses() {
         let said = String::from_utf8(output.stderr).expect("UTF-8");
         assert!(said.contains(code), "{said}");
     };
+    let status = outbox(OPERATOR, &["status"]);
+    assert_exit(&status, 0);
+    assert_eq!(status.stdout, b"airline: nothing is open, nothing is parked\n");
+    let status = lines(&outbox(OPERATOR, &["status", "--json"]).stdout);
+    assert_eq!(
+        (&status[0]["destination"], &status[0]["is_stalled"]),
+        (&"airline".into(), &false.into())
+    );
+    refused(outbox("somebody-else-s-secret", &["status"]), "unauthenticated");
     refused(outbox("somebody-else-s-secret", &["list"]), "unauthenticated");
     refused(outbox(OPERATOR, &["list", "--account", "a b"]), "invalid_id");
     let about = ["01890000-0000-7000-8000-00000000dead", "--account", "acme", "--reason", "asked"];
-    for decision in [&["accept", "--reference", "R"][..], &["reject", "--code", "full"], &["retry"]]
-    {
+    let decisions: [&[&str]; 5] = [
+        &["accept", "--reference", "R"],
+        &["reject", "--code", "full"],
+        &["retry"],
+        &["park"],
+        &["nudge"],
+    ];
+    for decision in decisions {
         refused(outbox(OPERATOR, &[decision, &about].concat()), "not_found");
     }
+    let nudged = outbox(OPERATOR, &["nudge", "--destination", "airline", "--reason", "back"]);
+    assert_exit(&nudged, 0);
+    assert_eq!(nudged.stdout, b"nudged: 0 are due now; 0 are seen to already\n");
+    let nothing_named = outbox(OPERATOR, &["nudge", "--reason", "back"]);
+    assert_exit(&nothing_named, 2);
+    let whose = outbox(OPERATOR, &["nudge", about[0], "--reason", "back"]);
+    assert_exit(&whose, 2);
+    let listed = outbox(OPERATOR, &["list", "--open", "--destination", "airline"]);
+    assert_eq!(listed.stdout, b"nothing is open\n");
     assert_eq!(serving.stop("-TERM").1, Some(0));
     assert_exit(&outbox(OPERATOR, &["list"]), 1);
+}
+
+#[test]
+fn l8_a_backlog_past_its_limit_ends_with_a_code_of_its_own() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", server.local_addr().expect("an address"));
+    let nothing = serde_json::json!({ "count": 0, "is_cut": false, "first": null });
+    let first = serde_json::json!({ "account": "acme", "effect": "e-1" });
+    let told = serde_json::json!({ "destinations": [{
+        "destination": "airline", "parked": nothing, "parked_seconds": 0, "is_undecided": false,
+        "open": { "count": 3, "is_cut": false, "first": first },
+        "overdue_seconds": 777_600, "is_stalled": true,
+    }] });
+    let answering = std::thread::spawn(move || {
+        let (mut stream, _) = server.accept().expect("a request");
+        let mut asked = BufReader::new(stream.try_clone().expect("a stream")).lines();
+        while asked.next().is_some_and(|line| !line.expect("a line").is_empty()) {}
+        let body = told.to_string();
+        let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length:";
+        write!(stream, "{head} {}\r\n\r\n{body}", body.len()).expect("answered");
+    });
+    let status = ["outbox", "status", "--token", "a-secret-of-grace", "--server", &url];
+    let output = ended(turnframe().args(status));
+    answering.join().expect("answered");
+    assert_exit(&output, 7);
+    let line = "airline: 3 open, overdue for 9 d 0 h (first e-1 of acme), nothing is parked\n";
+    assert_eq!(String::from_utf8_lossy(&output.stdout), line);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("wait for too long: airline") && said.contains("Overdue: see"), "{said}");
 }
 
 #[test]
@@ -200,7 +253,7 @@ fn what_cannot_be_done_ends_with_the_documented_code() {
     assert_exit(&ended(turnframe().args(["demo", "--ledger", "redis:somewhere"])), 1);
     let help = ended(turnframe().args(["serve", "--help"]));
     let help = String::from_utf8(help.stdout).expect("UTF-8");
-    for code in ["0", "1", "2", "3", "4", "5"] {
+    for code in 0..=7 {
         assert!(help.contains(&format!("\n  {code}  ")), "{help}");
     }
 }

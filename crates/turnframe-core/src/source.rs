@@ -38,6 +38,13 @@ impl Timestamp {
         let micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
         Self(self.0.saturating_add(micros))
     }
+
+    /// How long ago that was at this moment; nothing where it is still to come.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> std::time::Duration {
+        let micros = self.0.saturating_sub(earlier.0);
+        std::time::Duration::from_micros(u64::try_from(micros).unwrap_or_default())
+    }
 }
 
 impl fmt::Display for Timestamp {

@@ -72,6 +72,8 @@ entry_kinds! {
     TimerFired = "timer.fired",
     /// It need not any more.
     TimerCancelled = "timer.cancelled",
+    /// An operator has what comes next for an effect done at once.
+    EffectNudged = "effect.nudged",
 }
 
 /// A kind that this version of the program does not know.

@@ -6,7 +6,7 @@ use turnframe_core::id::{AccountId, DomainActorKey, EffectId};
 
 use crate::append::{Append, AppendError, Appended, KeyName, KeyRecord};
 use crate::entry::Entry;
-use crate::mark::{Mark, MarkQuery};
+use crate::mark::{Backlog, Mark, MarkQuery};
 use crate::ownership::{Owner, Ownership};
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
@@ -127,6 +127,11 @@ pub trait EventLedger: Send + Sync + 'static {
         partition: PartitionId,
         position: Position,
     ) -> Result<(), ReadError>;
+
+    /// What waits under the marks of [`BACKLOG_KINDS`](crate::mark::BACKLOG_KINDS) in all partitions, by kind and
+    /// group and in that order. It costs a few steps along an index for each group and counting to a bound, however
+    /// much waits and however long the ledger is.
+    async fn backlog(&self) -> Result<Vec<Backlog>, ReadError>;
 
     /// A hint that changes after a commit to the partition: its newest position known here. Hints may be
     /// lost or merged; the ledger is the truth.

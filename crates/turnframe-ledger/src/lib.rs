@@ -32,7 +32,7 @@ pub mod yardstick;
 pub use append::{Append, AppendError, Appended, Key, KeyName, KeyRecord, NewEntry};
 pub use entry::{Entry, EntryKind, EntryRef};
 pub use ledger::{EventLedger, ReadError};
-pub use mark::{Mark, MarkChange, MarkKind, MarkQuery};
+pub use mark::{Backlog, Mark, MarkChange, MarkKind, MarkQuery};
 pub use ownership::{Owner, Ownership};
 pub use stream::{PartitionId, PartitionSet, Position, StreamName, Version};
 pub use subscription::Subscription;

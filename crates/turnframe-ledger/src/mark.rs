@@ -14,6 +14,12 @@ use crate::stream::{PartitionId, PartitionSet, StreamName};
 pub const MARK_KEY_MAX_BYTES: usize = 320;
 /// The most marks of one page.
 pub const MARK_PAGE_MAX: usize = 1_000;
+/// The kinds whose backlog is told.
+pub const BACKLOG_KINDS: [MarkKind; 2] = [MarkKind::Effect, MarkKind::Parked];
+/// Up to how many marks of a group are counted: more is that many and more.
+pub const BACKLOG_COUNT_MAX: usize = 10_000;
+/// The most groups of a kind whose backlog is told.
+pub const BACKLOG_GROUPS_MAX: usize = 1_000;
 
 macro_rules! mark_kinds {
     ($($(#[$doc:meta])* $kind:ident = $name:literal),+ $(,)?) => {
@@ -74,6 +80,23 @@ pub struct Mark {
     pub stream: StreamName,
     /// From when on it is due.
     pub due: Timestamp,
+}
+
+impl Mark {
+    /// What stands before the first `/` of a key: all of it, where there is none.
+    #[must_use]
+    pub fn group(&self) -> &str {
+        self.key.split_once('/').map_or(self.key.as_str(), |(group, _)| group)
+    }
+}
+
+/// What waits in a group of marks of one kind, whoever owns their partitions, or nobody.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backlog {
+    /// One of those that are due first. Its kind and its group are the backlog's.
+    pub first: Mark,
+    /// How many there are, counted up to [`BACKLOG_COUNT_MAX`].
+    pub count: usize,
 }
 
 /// A change of the index in an append's transaction. The account is the append's.

@@ -11,7 +11,7 @@ use turnframe_core::source::IdSource;
 use crate::append::{Append, AppendError, Appended, Key, KeyName, KeyRecord, NewEntry};
 use crate::entry::{Entry, EntryKind};
 use crate::ledger::{EventLedger, LedgerStatistics, ReadError};
-use crate::mark::{Mark, MarkQuery};
+use crate::mark::{Backlog, Mark, MarkQuery};
 use crate::memory::MemoryLedger;
 use crate::ownership::{Owner, Ownership};
 use crate::stream::{PartitionId, Position, StreamName, Version};
@@ -159,6 +159,10 @@ impl EventLedger for Interposed {
         position: Position,
     ) -> Result<(), ReadError> {
         self.ledger.keep_cursor(follower, partition, position).await
+    }
+
+    async fn backlog(&self) -> Result<Vec<Backlog>, ReadError> {
+        self.ledger.backlog().await
     }
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {

@@ -103,14 +103,9 @@ impl Pace {
     pub fn next(&mut self, now: Timestamp) -> Duration {
         let spent = self.spent.max(now);
         self.spent = spent.plus(self.interval);
-        let ahead = micros_between(now, spent);
+        let ahead = spent.since(now);
         ahead.saturating_sub(self.interval * self.burst.saturating_sub(1))
     }
-}
-
-fn micros_between(from: Timestamp, to: Timestamp) -> Duration {
-    let micros = to.as_micros().saturating_sub(from.as_micros());
-    Duration::from_micros(u64::try_from(micros).unwrap_or_default())
 }
 
 #[cfg(test)]

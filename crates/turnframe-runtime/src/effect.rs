@@ -5,23 +5,29 @@
 //! nobody can find out is parked for an operator. Killed after an attempt was recorded and before it was
 //! concluded, the next start concludes it as unknown (I15).
 
+mod decision;
+
 use std::time::Duration;
 
 use turnframe_core::canonical::{Digest, Json};
-use turnframe_core::id::{AccountId, ActorId, DestinationKey, EffectId, IdError, SubjectId};
-use turnframe_core::personal::{Personal, SealError};
+use turnframe_core::id::{AccountId, DestinationKey, EffectId};
+use turnframe_core::personal::SealError;
 use turnframe_core::receipt::EffectConclusion;
 use turnframe_core::source::{IdSource, Timestamp};
 use turnframe_ledger::append::NotAKey;
 use turnframe_ledger::{Append, EntryKind, Key, MarkChange, MarkKind, NewEntry, StreamName};
+
+pub use decision::{
+    OperatorDecision, REASON_MAX_BYTES, UnresolvedError, append_of_decision, operator_subject,
+};
 
 use crate::entry::EntryBuilder;
 use crate::fold::effect::{EffectFold, EffectStatus};
 use crate::key;
 use crate::port::{DestinationProfile, Dispatched, Reconciled, Resending, Statement};
 use crate::record::{
-    ConclusionSource, DeferReason, EffectConcluded, EffectDeferred, EffectDispatched, EffectParked,
-    EffectReleased, EffectRequested, FactKey,
+    ByOperator, ConclusionSource, DeferReason, EffectConcluded, EffectDeferred, EffectDispatched,
+    EffectNudged, EffectParked, EffectReleased, EffectRequested, FactKey,
 };
 
 /// How long after an attempt's timeout a receiver may still be working on it. Until then "not found" means
@@ -135,14 +141,13 @@ pub enum EffectRecord {
         attempt: u32,
         /// Why.
         reason: DeferReason,
+        /// The operator who has decided so, where one has.
+        by: Option<ByOperator>,
     },
+    /// An operator has what comes next done now.
+    Nudged(ByOperator),
     /// An operator gave it another round of attempts.
-    Released {
-        /// Who.
-        operator: ActorId,
-        /// Why.
-        reason: Personal<String>,
-    },
+    Released(ByOperator),
 }
 
 impl EffectRecord {
@@ -221,6 +226,14 @@ pub fn record_of_lookup(
     }
 }
 
+/// Whether what a look-up found stands beside what has happened meanwhile: an operator's nudge changes nothing about it,
+/// and a receiver's word is one also where an operator has parked the effect.
+#[must_use]
+pub fn stands_beside(found: &EffectRecord, fold: &EffectFold) -> bool {
+    let is_word = matches!(found, EffectRecord::Concluded { .. });
+    fold.is_nudged || is_word && fold.status == EffectStatus::Parked
+}
+
 /// How long to wait before the next try: doubling from the profile's backoff, and up to a quarter more, so
 /// that many do not try in step.
 #[must_use]
@@ -293,11 +306,15 @@ pub fn append_of(
             };
             (entry, due, true)
         }
-        EffectRecord::Parked { attempt, reason } => {
-            let payload = EffectParked { attempt: *attempt, reason: *reason };
+        EffectRecord::Nudged(ByOperator { operator, reason }) => {
+            let payload = EffectNudged { operator: operator.clone(), reason: reason.clone() };
+            (builder.build(&stream, EntryKind::EffectNudged, &payload)?, Some(now), false)
+        }
+        EffectRecord::Parked { attempt, reason, by } => {
+            let payload = EffectParked { attempt: *attempt, reason: *reason, by: by.clone() };
             (builder.build(&stream, EntryKind::EffectParked, &payload)?, None, true)
         }
-        EffectRecord::Released { operator, reason } => {
+        EffectRecord::Released(ByOperator { operator, reason }) => {
             let payload = EffectReleased { operator: operator.clone(), reason: reason.clone() };
             (builder.build(&stream, EntryKind::EffectReleased, &payload)?, Some(now), false)
         }
@@ -321,115 +338,6 @@ pub fn append_of(
     }
     let expected = vec![(stream, fold.version)];
     Ok(Append { account: account.clone(), expected, entries: vec![entry], keys: Vec::new(), marks })
-}
-
-/// The longest reason that an operator can give, in bytes.
-pub const REASON_MAX_BYTES: usize = 2_000;
-
-/// What an operator decides about an effect that nobody here can go on with.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OperatorDecision {
-    /// The receiver took it, as the operator found out.
-    Accepted {
-        /// What the receiver calls it.
-        reference: String,
-        /// What else it said.
-        details: Json,
-    },
-    /// The receiver refused it, as the operator found out.
-    Rejected {
-        /// The receiver's stable code.
-        code: String,
-    },
-    /// It may be sent again, under the same key.
-    Retry,
-}
-
-impl OperatorDecision {
-    /// The verdict that it is, where it is one.
-    #[must_use]
-    pub fn conclusion(&self) -> Option<EffectConclusion> {
-        match self.clone() {
-            Self::Accepted { reference, details } => {
-                Some(EffectConclusion::Accepted { reference, details })
-            }
-            Self::Rejected { code } => Some(EffectConclusion::rejected(code)),
-            Self::Retry => None,
-        }
-    }
-}
-
-/// The subject whose data an operator's words are: never that of an actor of the same name.
-///
-/// # Errors
-/// [`IdError::TooLong`] when the name leaves no room for the prefix.
-pub fn operator_subject(operator: &ActorId) -> Result<SubjectId, IdError> {
-    SubjectId::new(format!("operator:{operator}"))
-}
-
-/// Why an operator's decision cannot be recorded.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum UnresolvedError {
-    /// The receiver has spoken already.
-    #[error("the effect is concluded")]
-    Concluded,
-    /// An attempt is on its way.
-    #[error("an attempt at the effect is on its way")]
-    UnderWay,
-    /// It goes on by itself, and need not be retried.
-    #[error("the effect is not parked")]
-    NotParked,
-    /// A decision has a reason, of at most [`REASON_MAX_BYTES`], that is not blank.
-    #[error("a decision needs a reason of at most {REASON_MAX_BYTES} bytes")]
-    Reason,
-    /// The operator's name cannot name the subject of the operator's words.
-    #[error(transparent)]
-    Id(#[from] IdError),
-    /// It cannot be stored.
-    #[error(transparent)]
-    Seal(#[from] SealError),
-}
-
-/// Builds the append of an operator's decision: an event with a name and a reason.
-///
-/// # Errors
-/// [`UnresolvedError`]; then nothing is to be written.
-pub fn append_of_decision(
-    account: &AccountId,
-    effect: EffectId,
-    fold: &EffectFold,
-    profile: &DestinationProfile,
-    (operator, reason, decision): (&ActorId, &str, &OperatorDecision),
-    ids: &IdSource,
-) -> Result<Append, UnresolvedError> {
-    use EffectStatus as Status;
-    match (&fold.status, decision) {
-        (Status::Concluded(_), _) => return Err(UnresolvedError::Concluded),
-        (Status::Dispatched { .. }, _) => return Err(UnresolvedError::UnderWay),
-        (Status::Requested | Status::NotSent | Status::Unknown { .. }, OperatorDecision::Retry) => {
-            return Err(UnresolvedError::NotParked);
-        }
-        (
-            Status::Requested | Status::NotSent | Status::Unknown { .. } | Status::Parked,
-            OperatorDecision::Accepted { .. }
-            | OperatorDecision::Rejected { .. }
-            | OperatorDecision::Retry,
-        ) => {}
-    }
-    if reason.trim().is_empty() || reason.len() > REASON_MAX_BYTES || reason.contains('\0') {
-        return Err(UnresolvedError::Reason);
-    }
-    let reason = Personal::known(operator_subject(operator)?, reason.to_owned());
-    let operator = operator.clone();
-    let record = match decision.conclusion() {
-        Some(conclusion) => {
-            let source = ConclusionSource::Operator { operator, reason };
-            EffectRecord::Concluded { attempt: fold.attempts, conclusion, source }
-        }
-        None => EffectRecord::Released { operator, reason },
-    };
-    Ok(append_of(account, effect, fold, profile, &record, ids)?)
 }
 
 /// A callback that was verified and read.

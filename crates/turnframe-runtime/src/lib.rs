@@ -3,6 +3,7 @@
 //! **Absent on purpose:** SQL, HTTP, actors, and every word of a sample domain.
 
 pub mod applied;
+pub mod backlog;
 pub mod breaker;
 pub mod compose;
 pub mod directory;

@@ -253,8 +253,29 @@ impl ConclusionSource {
 pub struct EffectParked {
     /// Which attempt was the last.
     pub attempt: u32,
-    /// Why nobody here can go on.
+    /// Why nobody here can go on; where an operator has decided so, what is known of the attempts.
     pub reason: DeferReason,
+    /// The operator who has decided so, where one has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<ByOperator>,
+}
+
+/// Who decided something, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ByOperator {
+    /// Who.
+    pub operator: ActorId,
+    /// Why, in the operator's words.
+    pub reason: Personal<String>,
+}
+
+/// `effect.nudged`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EffectNudged {
+    /// Who has what comes next done at once.
+    pub operator: ActorId,
+    /// Why, in the operator's words.
+    pub reason: Personal<String>,
 }
 
 /// `effect.released`

@@ -109,6 +109,7 @@ pub fn item(entry: &Entry) -> Result<Option<TranscriptItem>, FoldError> {
         | EntryKind::EffectConcluded
         | EntryKind::EffectParked
         | EntryKind::EffectReleased
+        | EntryKind::EffectNudged
         | EntryKind::TimerSet
         | EntryKind::TimerFired
         | EntryKind::TimerCancelled => return Ok(None),

@@ -15,7 +15,7 @@ use turnframe_core::receipt::EffectConclusion;
 use turnframe_core::source::{IdSource, Timestamp};
 use turnframe_ledger::memory::MemoryLedger;
 use turnframe_ledger::{
-    Append, Entry, EntryKind, EventLedger, MarkKind, MarkQuery, StreamName, Version,
+    Append, Entry, EntryKind, EventLedger, MarkChange, MarkKind, MarkQuery, StreamName, Version,
 };
 use turnframe_runtime::effect::{
     EffectRecord, EffectStep, Heard, OperatorDecision, REASON_MAX_BYTES, SETTLING_MARGIN,
@@ -25,7 +25,7 @@ use turnframe_runtime::effect::{
 use turnframe_runtime::entry::EntryBuilder;
 use turnframe_runtime::fold::effect::{EffectFold, EffectStatus};
 use turnframe_runtime::port::{DestinationProfile, Dispatched, Reconciled, Resending, Statement};
-use turnframe_runtime::record::{ConclusionSource, DeferReason, EffectRequested};
+use turnframe_runtime::record::{ConclusionSource, DeferReason, EffectParked, EffectRequested};
 use turnframe_test::literal;
 use turnframe_test::sources::{ManualClock, START, ids_on};
 
@@ -141,7 +141,7 @@ fn an_attempt_at_a_destination_that_is_down_counts_only_once_patience_is_over() 
 }
 
 #[test]
-fn an_operator_decides_what_is_open_and_retries_what_is_parked_with_a_reason() {
+fn an_operator_parks_and_nudges_what_is_open_and_retries_what_is_parked_with_a_reason() {
     use EffectStatus as S;
     let (account, ids) = (literal("acme"), ids_on(Arc::new(ManualClock::new(START)), 3));
     let profile = profile(Resending::Never);
@@ -159,26 +159,74 @@ fn an_operator_decides_what_is_open_and_retries_what_is_parked_with_a_reason() {
             assert!(decide(status, "they said so", decision).is_ok(), "{status:?}");
         }
         let retried = decide(status, "it is safe", &OperatorDecision::Retry);
+        let of_open = [OperatorDecision::Park, OperatorDecision::Nudge]
+            .map(|decision| decide(status, "they are closed today", &decision));
         if *status == S::Parked {
             assert!(retried.is_ok());
+            let is_refused = |it: &Result<_, _>| matches!(it, Err(UnresolvedError::Parked));
+            assert!(of_open.iter().all(is_refused), "{of_open:?}");
         } else {
             assert!(matches!(retried, Err(UnresolvedError::NotParked)), "{retried:?}");
+            assert!(of_open.iter().all(Result::is_ok), "{status:?}: {of_open:?}");
         }
     }
-    for decision in [&accepted, &rejected, &OperatorDecision::Retry] {
+    let (retry, park, nudge) =
+        (OperatorDecision::Retry, OperatorDecision::Park, OperatorDecision::Nudge);
+    for decision in [&accepted, &rejected, &retry, &park, &nudge] {
         let under_way = decide(&S::Dispatched { at: START }, "why", decision);
         assert!(matches!(under_way, Err(UnresolvedError::UnderWay)), "{under_way:?}");
         let concluded = S::Concluded(EffectConclusion::rejected("full"));
         let concluded = decide(&concluded, "why", decision);
         assert!(matches!(concluded, Err(UnresolvedError::Concluded)), "{concluded:?}");
         for reason in ["", " \n", "a\0b", &"x".repeat(REASON_MAX_BYTES + 1)] {
-            let blank = decide(&S::Parked, reason, decision);
+            let is_of_open = [&park, &nudge].contains(&decision);
+            let status = if is_of_open { S::NotSent } else { S::Parked };
+            let blank = decide(&status, reason, decision);
             assert!(matches!(blank, Err(UnresolvedError::Reason)), "{reason:?}: {blank:?}");
         }
     }
 }
 
 /// What an answer is recorded as that was asked for.
+/// As it was written before operators could park: by nobody.
+#[test]
+fn what_was_parked_before_operators_could_park_reads_and_is_written_as_it_was() {
+    let frozen = serde_json::json!({ "attempt": 2, "reason": "still_unknown" });
+    let parked: EffectParked = serde_json::from_value(frozen.clone()).expect("readable");
+    assert_eq!(parked, EffectParked { attempt: 2, reason: DeferReason::StillUnknown, by: None });
+    assert_eq!(serde_json::to_value(&parked).expect("JSON"), frozen);
+}
+
+#[test]
+fn a_nudge_makes_what_is_open_due_once_and_changes_nothing_else() {
+    let (account, clock) = (literal("acme"), Arc::new(ManualClock::new(START)));
+    let (ids, profile) = (ids_on(Arc::clone(&clock), 3), profile(Resending::Never));
+    let unknown = fold(EffectStatus::Unknown { dispatched_at: START }, 1, LOOKUPS_MAX - 1);
+    let operator = literal("op");
+    let nudge = |fold: &EffectFold| {
+        let decided = (&operator, "they are back", &OperatorDecision::Nudge);
+        append_of_decision(&account, ids.effect(), fold, &profile, decided, &ids)
+    };
+    clock.advance(Duration::from_secs(7));
+    let append = nudge(&unknown).expect("nudged");
+    let dues: Vec<_> = append.marks.iter().filter_map(set_at).collect();
+    assert_eq!(dues, [(MarkKind::Effect, ids.now())]);
+    assert_eq!(append.entries.len(), 1);
+    let nudged = EffectFold { is_nudged: true, ..unknown.clone() };
+    assert!(matches!(nudge(&nudged), Err(UnresolvedError::Due)), "it is due already");
+    assert_eq!(next(&nudged, &profile), next(&unknown, &profile), "what comes next is the same");
+    let used_up = EffectFold { lookups: LOOKUPS_MAX, ..nudged };
+    let park = EffectStep::Park { reason: DeferReason::StillUnknown };
+    assert_eq!(next(&used_up, &profile), park, "the number of look-ups stands");
+}
+
+fn set_at(change: &MarkChange) -> Option<(MarkKind, Timestamp)> {
+    match change {
+        MarkChange::Set { kind, due, .. } => Some((*kind, *due)),
+        MarkChange::Clear { .. } => None,
+    }
+}
+
 fn looked_up(record: EffectRecord) -> EffectRecord {
     match record {
         EffectRecord::Concluded { attempt, conclusion, .. } => {
@@ -187,7 +235,8 @@ fn looked_up(record: EffectRecord) -> EffectRecord {
         other @ (EffectRecord::Dispatched { .. }
         | EffectRecord::Deferred { .. }
         | EffectRecord::Parked { .. }
-        | EffectRecord::Released { .. }) => other,
+        | EffectRecord::Nudged(_)
+        | EffectRecord::Released(_)) => other,
     }
 }
 
@@ -314,13 +363,15 @@ async fn live(resending: Resending, answers: &[(Answer, u8)]) -> Result<(), Test
                     record @ (EffectRecord::Deferred { .. }
                     | EffectRecord::Concluded { .. }
                     | EffectRecord::Parked { .. }
-                    | EffectRecord::Released { .. }) => world.append(&record).await,
+                    | EffectRecord::Nudged(_)
+                    | EffectRecord::Released(_)) => world.append(&record).await,
                 }
             }
             EffectStep::Park { reason } => {
                 let never_left = reason == DeferReason::NotSent;
                 prop_assert!(!never_left || world.in_doubt.is_empty(), "it may have arrived");
-                world.append(&EffectRecord::Parked { attempt: fold.attempts, reason }).await;
+                let attempt = fold.attempts;
+                world.append(&EffectRecord::Parked { attempt, reason, by: None }).await;
             }
         }
     }
@@ -448,6 +499,7 @@ fn fold(status: EffectStatus, attempts: u32, lookups: u32) -> EffectFold {
         uncounted: 0,
         lookups,
         in_doubt,
+        is_nudged: false,
         status,
     }
 }

@@ -93,6 +93,8 @@ problems! {
         "Decide once it has ended. Nothing was written.";
     EFFECT_NOT_PARKED = CONFLICT "effect_not_parked", "The effect is not parked",
         "It goes on by itself: there is nothing to retry. Nothing was written.";
+    EFFECT_PARKED = CONFLICT "effect_parked", "The effect is parked",
+        "Nothing is done about it by itself: accept, reject or retry it. Nothing was written.";
     NO_DESTINATION = CONFLICT "no_destination", "The effect's destination is not known here",
         "Accept or reject the effect: nothing can be sent. Nothing was written.";
     UNREADABLE_DECISION = UNPROCESSABLE_ENTITY "unreadable_decision", "The decision cannot be recorded",
@@ -209,6 +211,7 @@ impl From<ResolveError> for Problem {
             ResolveError::Concluded => Self::EFFECT_CONCLUDED,
             ResolveError::UnderWay => Self::EFFECT_UNDER_WAY,
             ResolveError::NotParked => Self::EFFECT_NOT_PARKED,
+            ResolveError::Parked => Self::EFFECT_PARKED,
             ResolveError::NoDestination => Self::NO_DESTINATION,
             ResolveError::Unreadable => Self::UNREADABLE_DECISION,
             ResolveError::NotHere => Self::NOT_HERE,

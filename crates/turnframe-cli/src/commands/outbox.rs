@@ -1,27 +1,18 @@
-//! `turnframe outbox`: what waits for an operator at a running server, and what an operator decides.
+//! `turnframe outbox`: what waits at a running server, and what an operator decides about it.
+
+mod list;
+mod nudge;
+mod status;
 
 use reqwest::{Method, RequestBuilder, Response};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::cli::{DecideArgs, OutboxCommand, ServerArgs};
 use crate::exit::CliError;
 use crate::output::Output;
 
-/// An effect that waits, as the server lists it.
-#[derive(Debug, Serialize, Deserialize)]
-struct Parked {
-    account: String,
-    effect: String,
-    destination: String,
-    parked_at: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct Page {
-    effects: Vec<Parked>,
-    next: Option<String>,
-}
+use self::list::Filter;
 
 /// What the server says when it refuses.
 #[derive(Debug, Deserialize)]
@@ -32,7 +23,10 @@ struct Refusal {
 
 pub(crate) async fn run(command: OutboxCommand) -> Result<(), CliError> {
     match command {
-        OutboxCommand::List { server, account } => list(&server, account.as_deref()).await,
+        OutboxCommand::Status { server } => status::run(&server).await,
+        OutboxCommand::List { server, open, destination, account } => {
+            list::run(&server, Filter { open, destination, account }).await
+        }
         OutboxCommand::Accept { decide, reference, details } => {
             let details: Value = serde_json::from_str(&details)?;
             let decision = json!({ "accepted": { "reference": reference, "details": details } });
@@ -42,43 +36,30 @@ pub(crate) async fn run(command: OutboxCommand) -> Result<(), CliError> {
             send(&decide, &json!({ "rejected": { "code": code } })).await
         }
         OutboxCommand::Retry { decide } => send(&decide, &json!({ "retry": {} })).await,
+        OutboxCommand::Park { decide } => send(&decide, &json!({ "park": {} })).await,
+        OutboxCommand::Nudge(args) => nudge::run(args).await,
     }
-}
-
-async fn list(server: &ServerArgs, account: Option<&str>) -> Result<(), CliError> {
-    let output = Output { json: server.json };
-    let (mut after, mut listed) = (None::<String>, 0);
-    loop {
-        let mut query = Vec::new();
-        query.extend(account.map(|account| ("account", account)));
-        query.extend(after.as_deref().map(|after| ("after", after)));
-        let asked = request(server, Method::GET, &["effects"], &query)?;
-        let page: Page = answered(asked).await?.json().await?;
-        for effect in &page.effects {
-            output.object(effect)?;
-            let Parked { account, effect, destination, parked_at } = effect;
-            output.text(&format!("{effect}  {account}  {destination}  since {parked_at}"))?;
-        }
-        listed += page.effects.len();
-        match page.next {
-            Some(next) => after = Some(next),
-            None => break,
-        }
-    }
-    if listed == 0 {
-        output.text("nothing waits for an operator")?;
-    }
-    Ok(())
 }
 
 async fn send(decide: &DecideArgs, decision: &Value) -> Result<(), CliError> {
     let DecideArgs { server, effect, account, reason } = decide;
-    let path = ["accounts", account, "effects", effect, "decision"];
-    let body = json!({ "reason": reason, "decision": decision });
-    answered(request(server, Method::POST, &path, &[])?.json(&body)).await?;
+    record(server, (account, effect), reason, decision).await?;
     let output = Output { json: server.json };
     output.object(&json!({ "event": "decided", "account": account, "effect": effect }))?;
     output.text("decided: it is on the ledger with your name and your reason")?;
+    Ok(())
+}
+
+/// Has a decision recorded.
+async fn record(
+    server: &ServerArgs,
+    (account, effect): (&str, &str),
+    reason: &str,
+    decision: &Value,
+) -> Result<(), CliError> {
+    let path = ["accounts", account, "effects", effect, "decision"];
+    let body = json!({ "reason": reason, "decision": decision });
+    answered(request(server, Method::POST, &path, &[])?.json(&body)).await?;
     Ok(())
 }
 

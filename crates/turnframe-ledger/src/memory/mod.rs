@@ -17,7 +17,7 @@ use crate::append::{Append, AppendError, Appended, KeyName, KeyRecord};
 use crate::entry::Entry;
 use crate::hints::Hints;
 use crate::ledger::{EventLedger, LedgerStatistics, PAGE_MAX, ReadError};
-use crate::mark::{Mark, MarkQuery};
+use crate::mark::{Backlog, Mark, MarkQuery};
 use crate::ownership::{Owner, Ownership};
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
@@ -125,6 +125,10 @@ impl EventLedger for MemoryLedger {
     ) -> Result<(), ReadError> {
         self.state().keep_cursor(follower, partition, position);
         Ok(())
+    }
+
+    async fn backlog(&self) -> Result<Vec<Backlog>, ReadError> {
+        Ok(self.state().backlog())
     }
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {

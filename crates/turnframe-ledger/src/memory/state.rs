@@ -9,7 +9,9 @@ use crate::admission::{Answers, Ground, Head, Intake, NewHeads, Placed, Plan};
 use crate::append::{Append, KeyName, KeyRecord};
 use crate::entry::Entry;
 use crate::ledger::LedgerStatistics;
-use crate::mark::{Mark, MarkKind, MarkQuery};
+use crate::mark::{
+    BACKLOG_COUNT_MAX, BACKLOG_GROUPS_MAX, BACKLOG_KINDS, Backlog, Mark, MarkKind, MarkQuery,
+};
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
 #[derive(Debug, Default)]
@@ -225,6 +227,34 @@ impl State {
             after.is_none_or(|(account, key)| (&mark.account, &mark.key) > (account, key))
         };
         marks.filter(due).filter(after).take(query.page()).collect()
+    }
+
+    pub(super) fn backlog(&self) -> Vec<Backlog> {
+        BACKLOG_KINDS.into_iter().flat_map(|kind| self.backlog_of(kind)).collect()
+    }
+
+    fn backlog_of(&self, kind: MarkKind) -> impl Iterator<Item = Backlog> {
+        let mut groups: BTreeMap<String, Backlog> = BTreeMap::new();
+        let accounts = self.accounts.iter();
+        let of_kind = accounts.filter_map(|(name, held)| Some((name, held.marks.get(&kind)?)));
+        for (account, marks) in of_kind {
+            for (key, (stream, due)) in marks {
+                let (account, key) = (account.clone(), key.clone());
+                let mark = Mark { account, kind, key, stream: stream.clone(), due: *due };
+                match groups.get_mut(mark.group()) {
+                    Some(group) => {
+                        group.count = (group.count + 1).min(BACKLOG_COUNT_MAX);
+                        if mark.due < group.first.due {
+                            group.first = mark;
+                        }
+                    }
+                    None => {
+                        groups.insert(mark.group().to_owned(), Backlog { first: mark, count: 1 });
+                    }
+                }
+            }
+        }
+        groups.into_values().take(BACKLOG_GROUPS_MAX)
     }
 
     /// Changes a committed entry behind the ledger's back.

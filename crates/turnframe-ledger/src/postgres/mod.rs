@@ -10,6 +10,7 @@
 //! A crash leaves a batch wholly written or not at all. After an error nothing that the writer remembers is
 //! trusted: the next batch starts on a fresh connection.
 
+mod backlog;
 mod keeper;
 mod read;
 mod schema;
@@ -41,7 +42,7 @@ use crate::append::{Append, AppendError, Appended, KeyName, KeyRecord};
 use crate::entry::Entry;
 use crate::hints::Hints;
 use crate::ledger::{EventLedger, LedgerStatistics, PAGE_MAX, ReadError};
-use crate::mark::{Mark, MarkQuery};
+use crate::mark::{Backlog, Mark, MarkQuery};
 use crate::ownership::{Owner, Ownership};
 use crate::stored::Counters;
 use crate::stored::recent::Recent;
@@ -371,6 +372,10 @@ impl EventLedger for PostgresLedger {
         position: Position,
     ) -> Result<(), ReadError> {
         self.reader.keep_cursor(follower, partition, position).await
+    }
+
+    async fn backlog(&self) -> Result<Vec<Backlog>, ReadError> {
+        self.reader.backlog().await
     }
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {

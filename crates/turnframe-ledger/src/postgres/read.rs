@@ -8,6 +8,8 @@ use sqlx::Row;
 use sqlx::postgres::{PgArguments, PgPool, PgRow};
 use turnframe_core::id::{AccountId, DomainActorKey, EffectId};
 
+#[cfg(test)]
+use super::backlog;
 use crate::append::{KeyName, KeyRecord};
 use crate::entry::Entry;
 use crate::ledger::ReadError;
@@ -120,6 +122,8 @@ pub(super) const STATEMENTS: &[&str] = &[
     ACCOUNT_OF_EFFECT,
     MARKS_OF_ACCOUNT,
     SWEEP,
+    backlog::OF_EFFECTS,
+    backlog::OF_PARKED,
     HEAD,
     OWNER,
 ];
@@ -130,7 +134,10 @@ impl Reader {
     }
 
     /// Runs a read, again where its connection is dead: nothing was changed.
-    async fn rows<'q>(&self, query: impl Fn() -> Bound<'q>) -> Result<Vec<PgRow>, ReadError> {
+    pub(super) async fn rows<'q>(
+        &self,
+        query: impl Fn() -> Bound<'q>,
+    ) -> Result<Vec<PgRow>, ReadError> {
         let mut attempt = 1;
         loop {
             let mut connection = self.pool.acquire().await.map_err(failed)?;

@@ -3,9 +3,11 @@
 
 use serde::Serialize;
 use sqlx::Row;
-use sqlx::sqlite::{SqlitePool, SqliteRow};
+use sqlx::sqlite::{SqliteArguments, SqlitePool, SqliteRow};
 use turnframe_core::id::{AccountId, DomainActorKey, EffectId};
 
+#[cfg(test)]
+use super::backlog;
 use crate::append::{KeyName, KeyRecord};
 use crate::entry::Entry;
 use crate::ledger::ReadError;
@@ -19,6 +21,8 @@ use crate::stream::{PartitionId, Position, StreamName, Version};
 /// The readers' side of the database.
 #[derive(Debug)]
 pub(super) struct Reader(SqlitePool);
+
+type Bound<'q> = sqlx::query::Query<'q, sqlx::Sqlite, SqliteArguments>;
 
 const READ_STREAM: &str = concat!(
     "SELECT ",
@@ -102,12 +106,21 @@ pub(super) const STATEMENTS: &[&str] = &[
     ACCOUNT_OF_EFFECT,
     MARKS_OF_ACCOUNT,
     SWEEP,
+    backlog::OF_EFFECTS,
+    backlog::OF_PARKED,
 ];
 
 /// Those that an index answers in the order asked for.
 #[cfg(test)]
-pub(super) const ORDERED: &[&str] =
-    &[READ_STREAM, READ_STREAM_BACK, READ_PARTITION, READ_PARTITION_OF_ACCOUNT, MARKS_OF_ACCOUNT];
+pub(super) const ORDERED: &[&str] = &[
+    READ_STREAM,
+    READ_STREAM_BACK,
+    READ_PARTITION,
+    READ_PARTITION_OF_ACCOUNT,
+    MARKS_OF_ACCOUNT,
+    backlog::OF_EFFECTS,
+    backlog::OF_PARKED,
+];
 
 impl Reader {
     pub(super) fn new(pool: SqlitePool) -> Self {
@@ -215,6 +228,10 @@ impl Reader {
         let row = query.fetch_optional(&self.0).await.map_err(failed)?;
         let kept = row.map(|row| row.try_get::<i64, _>(0)).transpose().map_err(failed)?;
         Ok(Position(kept.unwrap_or_default().unsigned_abs()))
+    }
+
+    pub(super) async fn rows<'q>(&self, query: Bound<'q>) -> Result<Vec<SqliteRow>, ReadError> {
+        query.fetch_all(&self.0).await.map_err(failed)
     }
 
     pub(super) async fn marks(&self, query: &MarkQuery) -> Result<Vec<Mark>, ReadError> {

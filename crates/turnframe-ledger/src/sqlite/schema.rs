@@ -38,10 +38,12 @@ pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<(), Ope
     let ledger = include_str!("../../../../migrations/sqlite/0001_ledger.sql").into_sql_str();
     let effects = include_str!("../../../../migrations/sqlite/0002_effects.sql").into_sql_str();
     let cursor = include_str!("../../../../migrations/sqlite/0003_cursor.sql").into_sql_str();
+    let backlog = include_str!("../../../../migrations/sqlite/0004_backlog.sql").into_sql_str();
     let mut migrator = Migrator::with_migrations(vec![
         Migration::new(1, "ledger".into(), MigrationType::Simple, ledger, false),
         Migration::new(2, "effects".into(), MigrationType::Simple, effects, false),
         Migration::new(3, "cursor".into(), MigrationType::Simple, cursor, false),
+        Migration::new(4, "backlog".into(), MigrationType::Simple, backlog, false),
     ]);
     migrator.dangerous_set_table_name("tf_migration");
     migrator.run_direct(None, connection, false).await?;

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::append::{AppendError, KeyRecord};
 use crate::entry::{Entry, EntryRef};
 use crate::ledger::{PAGE_MAX, ReadError};
-use crate::mark::{Mark, MarkKind, MarkQuery};
+use crate::mark::{Backlog, Mark, MarkKind, MarkQuery};
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
 /// Positions per partition: room for a million a second for twelve days, or for what disks hold today.
@@ -300,6 +300,14 @@ pub(crate) fn mark(row: &impl Columns, kind: MarkKind) -> Result<Mark, ReadError
     decoded().map_err(|fault: Fault| fault.at(format!("a mark of kind {}", kind.as_str())))
 }
 
+/// Decodes a mark that is due first of its group, and how many there are.
+pub(crate) fn backlog(row: &impl Columns, kind: MarkKind) -> Result<Backlog, ReadError> {
+    let first = mark(row, kind)?;
+    let count = || usize::try_from(row.integer(4)?).map_err(|_| Fault::shape("count"));
+    let count = count().map_err(|fault| fault.at("a count of marks".to_owned()))?;
+    Ok(Backlog { first, count })
+}
+
 fn text<T: std::str::FromStr>(row: &impl Columns, column: usize, what: &str) -> Result<T, Fault> {
     optional_text(row, column, what)?.ok_or_else(|| Fault::shape(what))
 }
@@ -333,7 +341,12 @@ pub(crate) fn optional_digest(row: &impl Columns, column: usize) -> Result<Optio
 
 /// How many rows a page may have.
 pub(crate) fn page(limit: usize) -> i64 {
-    i64::try_from(limit.min(PAGE_MAX)).unwrap_or(i64::MAX)
+    bound(limit.min(PAGE_MAX))
+}
+
+/// A bound as a database takes it.
+pub(crate) fn bound(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
 /// Up to when a mark may be due.

@@ -49,6 +49,7 @@ pub fn original(entry: &Entry) -> Result<Original, FoldError> {
         | EntryKind::EffectConcluded
         | EntryKind::EffectParked
         | EntryKind::EffectReleased
+        | EntryKind::EffectNudged
         | EntryKind::TimerSet
         | EntryKind::TimerFired
         | EntryKind::TimerCancelled) => {

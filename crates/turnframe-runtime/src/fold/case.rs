@@ -87,6 +87,7 @@ impl CaseFold {
             | EntryKind::EffectConcluded
             | EntryKind::EffectParked
             | EntryKind::EffectReleased
+            | EntryKind::EffectNudged
             | EntryKind::TimerSet
             | EntryKind::TimerFired
             | EntryKind::TimerCancelled) => {

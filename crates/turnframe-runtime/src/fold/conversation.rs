@@ -90,6 +90,7 @@ impl ConversationFold {
             | EntryKind::EffectConcluded
             | EntryKind::EffectParked
             | EntryKind::EffectReleased
+            | EntryKind::EffectNudged
             | EntryKind::TimerSet
             | EntryKind::TimerFired
             | EntryKind::TimerCancelled) => {

@@ -50,6 +50,8 @@ pub struct EffectFold {
     /// When the latest attempt was recorded that may have been received or not. A later one that was not sent says
     /// nothing about it.
     pub in_doubt: Option<Timestamp>,
+    /// Whether nothing has happened since an operator had it made due.
+    pub is_nudged: bool,
     /// Where it stands.
     pub status: EffectStatus,
 }
@@ -72,6 +74,7 @@ impl EffectFold {
             uncounted: 0,
             lookups: 0,
             in_doubt: None,
+            is_nudged: false,
             status: EffectStatus::Requested,
         };
         rest.iter().try_fold(fold, Self::apply).map(Some)
@@ -85,7 +88,9 @@ impl EffectFold {
 
     fn apply(mut self, entry: &Entry) -> Result<Self, FoldError> {
         self.version = follow(self.version, entry)?;
+        self.is_nudged = entry.kind == EntryKind::EffectNudged;
         match entry.kind {
+            EntryKind::EffectNudged => {}
             EntryKind::EffectDispatched => {
                 let EffectDispatched { attempt } = open(entry)?;
                 (self.attempts, self.lookups) = (attempt, 0);

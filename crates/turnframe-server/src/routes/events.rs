@@ -192,6 +192,7 @@ impl Following {
             | EntryKind::EffectConcluded
             | EntryKind::EffectParked
             | EntryKind::EffectReleased
+            | EntryKind::EffectNudged
             | EntryKind::TimerSet
             | EntryKind::TimerFired
             | EntryKind::TimerCancelled => return Ok(false),
@@ -235,6 +236,7 @@ fn event_of(entry: &Entry) -> Result<Event, Failure> {
         | EntryKind::EffectConcluded
         | EntryKind::EffectParked
         | EntryKind::EffectReleased
+        | EntryKind::EffectNudged
         | EntryKind::TimerSet
         | EntryKind::TimerFired
         | EntryKind::TimerCancelled => event(entry, &EntryView::from(entry)),

@@ -1,5 +1,6 @@
 //! Which resource is where, and what their handlers share.
 
+mod backlog;
 mod callback;
 mod conversation;
 mod events;
@@ -87,7 +88,8 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
                 )
                 .route_layer(axum::middleware::from_fn_with_state(app.clone(), operator::to_owner)),
         )
-        .route("/v1/operator/effects", get(operator::parked))
+        .route("/v1/operator/effects", get(operator::list))
+        .route("/v1/operator/backlog", get(backlog::show))
         .route("/v1/conversations/{id}/transcript", get(conversation::transcript))
         .route("/v1/conversations/{id}/events", get(events::follow))
         .route("/healthz", get(health::check))

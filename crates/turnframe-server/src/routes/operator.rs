@@ -1,4 +1,4 @@
-//! What operators see and decide: effects that nobody here can go on with.
+//! What operators see and decide: effects that are open, and those that nobody here can go on with.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use turnframe_actors::Resolution;
 use turnframe_core::canonical::Json as Canonical;
 use turnframe_core::id::{AccountId, DestinationKey, EffectId};
 use turnframe_ledger::mark::MARK_PAGE_MAX;
-use turnframe_ledger::{Mark, StreamName};
+use turnframe_ledger::{Mark, MarkKind, StreamName};
 use turnframe_runtime::effect::OperatorDecision;
 
 use super::App;
@@ -25,42 +25,65 @@ use crate::problem::Problem;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListQuery {
+    #[serde(default)]
+    state: Listed,
+    destination: Option<String>,
     account: Option<String>,
     after: Option<String>,
 }
 
+/// Which effects are listed.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Listed {
+    #[default]
+    Parked,
+    Open,
+}
+
 #[derive(Serialize)]
-pub(super) struct Parked {
-    effects: Vec<ParkedView>,
+pub(super) struct Effects {
+    effects: Vec<EffectView>,
     /// The `after` of the next page, where there may be one.
     next: Option<String>,
 }
 
 #[derive(Serialize)]
-struct ParkedView {
+struct EffectView {
     account: AccountId,
     effect: EffectId,
     destination: DestinationKey,
-    /// RFC 3339.
-    parked_at: String,
+    /// RFC 3339, as is the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parked_at: Option<String>,
+    /// When its next step is to be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    due_at: Option<String>,
 }
 
-/// The effects that wait for an operator, of an account or of all, a page at a time.
-pub(super) async fn parked(
+/// The effects that wait for an operator, or are open, of an account or of all, a page at a time.
+pub(super) async fn list(
     State(app): State<Arc<App>>,
     Operating(_): Operating,
     query: Result<Query<ListQuery>, QueryRejection>,
-) -> Result<Json<Parked>, Problem> {
-    let Query(ListQuery { account, after }) = query.map_err(|_| Problem::INVALID_PARAMETER)?;
+) -> Result<Json<Effects>, Problem> {
+    let Query(ListQuery { state, destination, account, after }) =
+        query.map_err(|_| Problem::INVALID_PARAMETER)?;
     let account: Option<AccountId> =
         account.map(|account| account.parse()).transpose().map_err(|_| Problem::INVALID_ID)?;
+    let destination: Option<DestinationKey> =
+        destination.map(|key| key.parse()).transpose().map_err(|_| Problem::INVALID_ID)?;
     let after = after.as_deref().map(place).transpose()?;
     let after = after.as_ref().map(|(account, key)| (account, key.as_str()));
-    let marks = app.system.parked_effects(account.as_ref(), after).await;
+    let (destination, account) = (destination.as_ref(), account.as_ref());
+    let marks = match state {
+        Listed::Parked => app.system.parked_effects(destination, account, after).await,
+        Listed::Open => app.system.open_effects(destination, account, after).await,
+    };
     let marks = marks.map_err(|error| Problem::unavailable(&error))?;
     let next = marks.last().filter(|_| marks.len() >= MARK_PAGE_MAX);
     let next = next.map(|last| format!("{}/{}", last.account, last.key));
-    Ok(Json(Parked { effects: marks.iter().filter_map(view).collect(), next }))
+    Ok(Json(Effects { effects: marks.iter().filter_map(view).collect(), next }))
 }
 
 /// Where a page ended: the account and the key of its last mark.
@@ -71,11 +94,13 @@ fn place(after: &str) -> Result<(AccountId, String), Problem> {
     if is_key { Ok((account, key.to_owned())) } else { Err(Problem::INVALID_PARAMETER) }
 }
 
-fn view(mark: &Mark) -> Option<ParkedView> {
+fn view(mark: &Mark) -> Option<EffectView> {
     let StreamName::Effect(effect) = mark.stream else { return None };
-    let destination = mark.key.split_once('/')?.0.parse().ok()?;
-    let (account, parked_at) = (mark.account.clone(), mark.due.to_string());
-    Some(ParkedView { account, effect, destination, parked_at })
+    let destination = mark.group().parse().ok()?;
+    let (account, at) = (mark.account.clone(), mark.due.to_string());
+    let (parked_at, due_at) =
+        if mark.kind == MarkKind::Parked { (Some(at), None) } else { (None, Some(at)) };
+    Some(EffectView { account, effect, destination, parked_at, due_at })
 }
 
 #[derive(Deserialize)]
@@ -97,6 +122,8 @@ enum DecisionView {
         code: String,
     },
     Retry {},
+    Park {},
+    Nudge {},
 }
 
 impl From<DecisionView> for OperatorDecision {
@@ -105,6 +132,8 @@ impl From<DecisionView> for OperatorDecision {
             DecisionView::Accepted { reference, details } => Self::Accepted { reference, details },
             DecisionView::Rejected { code } => Self::Rejected { code },
             DecisionView::Retry {} => Self::Retry,
+            DecisionView::Park {} => Self::Park,
+            DecisionView::Nudge {} => Self::Nudge,
         }
     }
 }

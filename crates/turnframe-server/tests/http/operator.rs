@@ -92,6 +92,81 @@ async fn a_decision_is_recorded_and_told_and_what_it_was_about_is_listed_no_more
 }
 
 #[tokio::test]
+async fn l8_what_waits_is_told_with_its_age_and_where_that_is_too_long() {
+    let host = Host::start_with(unreachable_office()).await;
+    let backlog = async |token: &str| {
+        let bearer = format!("Bearer {token}");
+        host.send(Method::GET, "/v1/operator/backlog", &[("authorization", &bearer)], None).await
+    };
+    assert_eq!(backlog(ADA).await.status, 401);
+    let nothing = json!({ "count": 0, "is_cut": false, "first": null });
+    let told = backlog(GRACE).await.ok();
+    assert_eq!(told["destinations"][0]["destination"], "desk-office");
+    assert_eq!(told["destinations"][0]["open"], nothing);
+    let effect = parked(&host).await;
+    host.clock.advance(Duration::from_secs(25 * 60 * 60));
+    let told = backlog(GRACE).await.ok();
+    let office = &told["destinations"][0];
+    assert_eq!((&office["open"], &office["is_stalled"]), (&nothing, &json!(false)));
+    assert_eq!(office["parked"]["first"]["effect"], effect.as_str());
+    assert_eq!(office["parked"]["first"]["account"], "acme");
+    assert!(office["parked_seconds"].as_u64() > told["parked_max_seconds"].as_u64());
+    assert_eq!(office["is_undecided"], true);
+}
+
+#[tokio::test]
+async fn what_is_open_is_listed_nudged_and_parked() {
+    const HOUR: Duration = Duration::from_secs(60 * 60);
+    let patient =
+        DestinationProfile { backoff: HOUR, backoff_max: HOUR, ..unreachable_office().profile };
+    let profile = DestinationProfile { attempts_max: 5, ..patient };
+    let host = Host::start_with(Setup { profile, ..unreachable_office() }).await;
+    let ada = host.ada().loan().await;
+    ada.say("t-order", "order it").await.ok();
+    let card = ada.only_card().await;
+    ada.click("t-confirm", &card, "confirm").await.ok();
+    let open = async |query: &str| {
+        let listed = list(&host, GRACE, &format!("?state=open{query}")).await.ok();
+        listed["effects"].as_array().expect("effects").clone()
+    };
+    let listed = open("&destination=desk-office").await;
+    let effect = listed[0]["effect"].as_str().expect("an effect").to_owned();
+    assert!(listed[0]["due_at"].is_string() && listed[0]["parked_at"].is_null(), "{listed:?}");
+    assert_eq!(open("&destination=desk-offic").await, Vec::<Value>::new());
+    assert_eq!(open("&account=beta").await, Vec::<Value>::new());
+    let wrong = list(&host, GRACE, "?state=lost").await;
+    assert_eq!((wrong.status, wrong.code().as_str()), (400, "invalid_parameter"));
+    let wrong = list(&host, GRACE, "?destination=a%20b").await;
+    assert_eq!((wrong.status, wrong.code().as_str()), (400, "invalid_id"));
+    // An attempt that is on its way is waited for.
+    let about = async |decision: &str| {
+        let body = json!({ "reason": "they are closed", "decision": { decision: {} } });
+        loop {
+            let answer = decide(&host, GRACE, ("acme", &effect), &body).await;
+            if answer.status == 204 || answer.code() != "effect_under_way" {
+                return answer;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    assert_eq!(about("nudge").await.status, 204);
+    assert_eq!(about("park").await.status, 204);
+    assert_eq!(open("").await, Vec::<Value>::new());
+    let parked = list(&host, GRACE, "?state=parked&destination=desk-office").await.ok();
+    assert_eq!(parked["effects"][0]["effect"], effect.as_str());
+    assert_eq!(about("park").await.status, 204, "it stands");
+    let late = about("nudge").await;
+    assert_eq!(late.status, 204, "{}", late.text);
+    let other = json!({ "reason": "other", "decision": { "nudge": {} } });
+    for decision in ["nudge", "park"] {
+        let other = json!({ "reason": "other", "decision": { decision: {} } });
+        let late = decide(&host, GRACE, ("acme", &effect), &other).await;
+        assert_eq!((late.status, late.code().as_str()), (409, "effect_parked"), "{decision}");
+    }
+    assert_eq!(decide(&host, ADA, ("acme", &effect), &other).await.status, 401);
+}
+
+#[tokio::test]
 async fn a_page_goes_on_where_the_one_before_ended() {
     let host = Host::start_with(unreachable_office()).await;
     let effect = parked(&host).await;

@@ -8,8 +8,8 @@ use tokio::sync::{Mutex, watch};
 use turnframe_core::id::{AccountId, DomainActorKey, EffectId};
 use turnframe_ledger::ledger::LedgerStatistics;
 use turnframe_ledger::{
-    Append, AppendError, Appended, Entry, EventLedger, KeyName, KeyRecord, Mark, MarkQuery, Owner,
-    Ownership, PartitionId, Position, ReadError, StreamName, Version,
+    Append, AppendError, Appended, Backlog, Entry, EventLedger, KeyName, KeyRecord, Mark,
+    MarkQuery, Owner, Ownership, PartitionId, Position, ReadError, StreamName, Version,
 };
 
 use super::boundary::{Boundary, Crash, CrashPoint};
@@ -261,6 +261,10 @@ impl EventLedger for FaultLedger {
         position: Position,
     ) -> Result<(), ReadError> {
         self.switch.alive(self.inner.keep_cursor(follower, partition, position)).await
+    }
+
+    async fn backlog(&self) -> Result<Vec<Backlog>, ReadError> {
+        self.switch.alive(self.inner.backlog()).await
     }
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {

@@ -2,9 +2,9 @@
 
 use turnframe_core::id::AccountId;
 use turnframe_core::source::Timestamp;
-use turnframe_ledger::mark::MARK_PAGE_MAX;
+use turnframe_ledger::mark::{BACKLOG_COUNT_MAX, BACKLOG_GROUPS_MAX, MARK_PAGE_MAX};
 use turnframe_ledger::{
-    Append, AppendError, Mark, MarkChange, MarkKind, MarkQuery, PartitionId, PartitionSet,
+    Append, AppendError, Backlog, Mark, MarkChange, MarkKind, MarkQuery, PartitionId, PartitionSet,
     StreamName,
 };
 
@@ -192,4 +192,69 @@ pub async fn a_prefix_is_taken_literally(backend: &dyn Backend) {
             assert_eq!(keys(&bench, query.clone()).await, expected, "{query:?}");
         }
     }
+}
+
+/// Over all accounts and partitions, and without the kinds whose backlog is nobody's question.
+pub async fn l8_the_backlog_is_told_by_kind_and_group_with_what_is_due_first(
+    backend: &dyn Backend,
+) {
+    use MarkKind::{Effect, Parked, Turn};
+    let bench = Bench::new(backend).await;
+    assert_eq!(bench.ledger.backlog().await, Ok(Vec::new()));
+    let (stream, demo) = (conversation("c"), account("demo"));
+    let of_acme = [
+        (Effect, "wire/2", 7),
+        (Effect, "wire/1", 9),
+        (Effect, "post/b/1/x", 5),
+        (Effect, "postal/1", 1),
+        (Effect, "plain", 4),
+        (Parked, "post/9", 3),
+        (Turn, "post/1", 0),
+    ];
+    let of_demo = [(Effect, "post/a/1/y", -2), (Effect, "wire/3", 8), (Parked, "post/8", 2)];
+    let set = |(kind, key, due)| set(kind, key, &stream, due);
+    let of = |account, marks: Vec<_>| Append { marks, ..bench.append_of(account, &stream, 0, 1) };
+    let appends =
+        vec![of(&bench.acme, of_acme.map(set).to_vec()), of(&demo, of_demo.map(set).to_vec())];
+    bench.must_commit(appends).await;
+    let waits = |account, kind, key, due, count| {
+        let first = mark(account, kind, key, &stream, due);
+        Backlog { first, count }
+    };
+    let expected = vec![
+        waits(&bench.acme, Effect, "plain", 4, 1),
+        waits(&demo, Effect, "post/a/1/y", -2, 2),
+        waits(&bench.acme, Effect, "postal/1", 1, 1),
+        waits(&bench.acme, Effect, "wire/2", 7, 3),
+        waits(&demo, Parked, "post/8", 2, 2),
+    ];
+    assert_eq!(bench.ledger.backlog().await, Ok(expected));
+    let groups = ["plain", "post", "postal", "wire", "post"];
+    let told = bench.ledger.backlog().await.expect("a backlog");
+    assert_eq!(told.iter().map(|it| it.first.group()).collect::<Vec<_>>(), groups);
+    // What is seen to is not waited for any more.
+    let cleared = ["post/a/1/y", "wire/3"].map(|key| clear(Effect, key)).to_vec();
+    let cleared = Append { marks: cleared, ..bench.append_of(&demo, &stream, 1, 1) };
+    bench.must_commit(vec![cleared]).await;
+    let told = bench.ledger.backlog().await.expect("a backlog");
+    assert_eq!(told[1], waits(&bench.acme, Effect, "post/b/1/x", 5, 1));
+    assert_eq!(told[3], waits(&bench.acme, Effect, "wire/2", 7, 2));
+}
+
+/// A count ends at its bound, and so does the list of groups; what is due first is told all the same.
+pub async fn a_backlog_is_counted_up_to_a_bound(backend: &dyn Backend) {
+    const PER_APPEND: usize = 500;
+    let bench = Bench::new(backend).await;
+    let stream = conversation("c");
+    let many = (0..=BACKLOG_COUNT_MAX).map(|number| (format!("many/{number}"), 9));
+    let groups = (0..BACKLOG_GROUPS_MAX).map(|number| (format!("x{number}/1"), 9));
+    let marks: Vec<_> = many.chain(groups).chain([("many/first".to_owned(), 3)]).collect();
+    for (version, marks) in (0..).zip(marks.chunks(PER_APPEND)) {
+        let marks = marks.iter().map(|(key, due)| set(MarkKind::Effect, key, &stream, *due));
+        bench.must_commit(vec![bench.marking(&stream, version, marks.collect())]).await;
+    }
+    let told = bench.ledger.backlog().await.expect("a backlog");
+    assert_eq!(told.len(), BACKLOG_GROUPS_MAX);
+    let first = mark(&bench.acme, MarkKind::Effect, "many/first", &stream, 3);
+    assert_eq!(told[0], Backlog { first, count: BACKLOG_COUNT_MAX });
 }

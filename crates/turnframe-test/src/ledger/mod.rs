@@ -101,6 +101,8 @@ macro_rules! ledger_contract {
             marks::marks_are_found_by_kind_account_partition_prefix_and_due_time,
             marks::paging_visits_every_mark_once_in_order,
             marks::a_prefix_is_taken_literally,
+            marks::l8_the_backlog_is_told_by_kind_and_group_with_what_is_due_first,
+            marks::a_backlog_is_counted_up_to_a_bound,
             order::l1_a_reader_misses_nothing_while_eight_writers_append,
             order::a_subscription_yields_every_entry_of_its_account_once,
             order::every_partition_counts_from_one_without_gaps,

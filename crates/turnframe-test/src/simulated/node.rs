@@ -11,8 +11,8 @@ use turnframe_ledger::admission::Intake;
 use turnframe_ledger::ledger::LedgerStatistics;
 use turnframe_ledger::stream::PARTITIONS;
 use turnframe_ledger::{
-    Append, AppendError, Entry, EventLedger, KeyName, KeyRecord, Mark, MarkQuery, Owner, Ownership,
-    PartitionId, PartitionSet, Position, ReadError, StreamName, Version,
+    Append, AppendError, Backlog, Entry, EventLedger, KeyName, KeyRecord, Mark, MarkQuery, Owner,
+    Ownership, PartitionId, PartitionSet, Position, ReadError, StreamName, Version,
 };
 
 use super::database::{Answer, Database, Writer, locked, pass, unknown};
@@ -304,6 +304,10 @@ impl EventLedger for SimulatedLedger {
         let about = [follower.as_str().as_bytes(), &partition.number().to_be_bytes()];
         let keep = self.node.database.ledger.keep_cursor(follower, partition, position);
         self.node.read("keep_cursor", &about, keep).await
+    }
+
+    async fn backlog(&self) -> Result<Vec<Backlog>, ReadError> {
+        self.node.read("backlog", &[], self.node.database.ledger.backlog()).await
     }
 
     fn hints(&self, partition: PartitionId) -> watch::Receiver<Position> {

@@ -32,6 +32,8 @@ mod fixtures;
 #[cfg(test)]
 mod statements;
 #[cfg(test)]
+mod truth;
+#[cfg(test)]
 mod wording;
 
 pub use command::{Opening, TripCommand};

@@ -5,7 +5,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection, Row};
 
 use super::{Bench, execute, number, until};
 use crate::ledger::EventLedger;
-use crate::postgres::{PostgresOptions, read, reading, session, statements, writing};
+use crate::postgres::{PostgresOptions, backlog, read, reading, session, statements, writing};
 
 /// A ledger of 50,000 entries in 10,000 streams of 640 accounts, with as many keys and marks as streams; and one
 /// account with a single long stream and many marks.
@@ -22,6 +22,10 @@ const LOADED: &str = "\
         FROM generate_series(1, 10000) s; \
     INSERT INTO tf_mark SELECT 1 + s % 640, s, s, (s + 1) % 64, 'card.open', 'key-' || s \
         FROM generate_series(1, 10000) s; \
+    INSERT INTO tf_mark SELECT 1 + s % 640, s, s, (s + 1) % 64, 'effect', 'd' || s % 3 || '/' || s \
+        FROM generate_series(1, 6000) s; \
+    INSERT INTO tf_mark SELECT 1 + s % 640, s, s, (s + 1) % 64, 'parked', 'd' || s % 2 || '/' || s \
+        FROM generate_series(1, 6000) s; \
     INSERT INTO tf_account VALUES (1000, 'busy', 7); \
     INSERT INTO tf_stream VALUES (20000, 1000, 'conversation/long'); \
     INSERT INTO tf_entry (place, account, stream, version, recorded_at, schema, id, kind, commitment, chain, facts) \
@@ -39,7 +43,7 @@ const PAGE: u64 = 100;
 
 /// The reads, with what a reader asks for: a page out of a long stream, of a partition, of many marks, and the few marks
 /// of some partitions that are due.
-const READS: [(&str, &[&str]); 11] = [
+const READS: [(&str, &[&str]); 13] = [
     (read::READ_STREAM, &["busy", "conversation/long", "2000", "100"]),
     (read::READ_STREAM_BACK, &["busy", "conversation/long", "4000", "100"]),
     (read::READ_PARTITION, &["8796093022209", "9895604649983", "100"]),
@@ -49,6 +53,8 @@ const READS: [(&str, &[&str]); 11] = [
     (read::ACCOUNT_OF_EFFECT, &["effect/7"]),
     (read::MARKS_OF_ACCOUNT, &["membership", "key-2", "key.", "100", "100", "busy"]),
     (read::SWEEP, &["card.open", "", "~", "100", "100", "", "", "{1,2,3,4,5,6,7,8}"]),
+    (backlog::OF_EFFECTS, &["30", "10"]),
+    (backlog::OF_PARKED, &["30", "10"]),
     (read::HEAD, &["8"]),
     (read::OWNER, &["8"]),
 ];
