@@ -50,6 +50,18 @@ pub(crate) trait Duty: Send + Sync + 'static {
     /// What tells it that something may be due.
     fn nudges(&self, shared: &Shared) -> watch::Receiver<()>;
 
+    /// What of a stream's marks is worked on one at a time and in order, and rests together: all of them, where every
+    /// mark has the same unit.
+    fn unit(&self, mark: &Mark) -> String {
+        let _ = mark;
+        String::new()
+    }
+
+    /// How long work that leaves its mark standing rests at most.
+    fn rest_max(&self, shared: &Shared) -> Duration {
+        shared.limits.sweep
+    }
+
     /// Until when nothing is to be begun, however much is due.
     fn closed_until(&self, now: Timestamp) -> Option<Timestamp> {
         let _ = now;
@@ -63,7 +75,8 @@ pub(crate) trait Duty: Send + Sync + 'static {
     async fn work(&self, shared: &Shared, mark: &Mark) -> Option<Timestamp>;
 }
 
-type StreamKey = (AccountId, StreamName);
+/// What is worked on one at a time: a stream, or a unit of it.
+type StreamKey = (AccountId, StreamName, String);
 
 /// What a sweeper is told.
 pub(crate) enum SweepMessage {
@@ -184,6 +197,7 @@ impl Sweeping {
     /// Takes up no more work, and waits for what is under way.
     pub(crate) async fn stop(&self, patience: Duration) {
         self.stop.send_replace(true);
+        self.ready.remove(PartitionSet::ALL);
         let idle = async {
             drop((&mut *self.ended.lock().await).await);
             self.finish(PartitionSet::ALL).await;
@@ -257,9 +271,7 @@ async fn keep_going<L: Looking>(
     mut takings: mpsc::UnboundedReceiver<PartitionSet>,
     root: Root,
 ) {
-    let served = shared.served.partitions();
-    looking.take_over(served).await;
-    ready.add(served);
+    see_to_what_was_left(&looking, &shared, &ready, shared.served.partitions()).await;
     loop {
         let spawned = Actor::spawn_linked(None, looking.clone(), (), root.get_cell()).await;
         let Ok((actor, mut ended)) = spawned else { return };
@@ -271,9 +283,9 @@ async fn keep_going<L: Looking>(
                 }
                 Some(partitions) = takings.recv() => {
                     let (looking, ready, actor) = (looking.clone(), ready.clone(), actor.clone());
+                    let shared = shared.clone();
                     tokio::spawn(async move {
-                        looking.take_over(partitions).await;
-                        ready.add(partitions);
+                        see_to_what_was_left(&looking, &shared, &ready, partitions).await;
                         // It ends only with the system.
                         drop(actor.send_message(L::look()));
                     });
@@ -286,6 +298,21 @@ async fn keep_going<L: Looking>(
         }
         tokio::time::sleep(RESTART_PAUSE).await;
     }
+}
+
+/// Nothing is begun afterwards in a partition that was lost meanwhile: should it be back already, what was left behind
+/// there is seen to anew first.
+async fn see_to_what_was_left<L: Looking>(
+    looking: &L,
+    shared: &Shared,
+    ready: &Ready,
+    partitions: PartitionSet,
+) {
+    let ownership = shared.ledger.ownership();
+    let before = *ownership.held().borrow();
+    looking.take_over(partitions).await;
+    let now = *ownership.held().borrow();
+    ready.add(partitions.iter().filter(|id| now.agrees(&before, *id)).collect());
 }
 
 #[async_trait]
@@ -387,7 +414,7 @@ impl<D: Duty> Sweeper<D> {
     fn over(&self, stream: StreamKey, due: Option<Timestamp>, state: &mut SweepState) {
         let now = self.shared.ids().now();
         let times = state.resting.get(&stream).map_or(0, |resting| resting.times);
-        let rest = REST.saturating_mul(1 << times.min(16)).min(self.shared.limits.sweep);
+        let rest = REST.saturating_mul(1 << times.min(16)).min(self.duty.rest_max(&self.shared));
         state.resting.insert(stream.clone(), Resting { times: times + 1, until: now.plus(rest) });
         state.dues.extend(due.map(Reverse));
         state.working.remove(&stream);
@@ -416,7 +443,8 @@ impl<D: Duty> Sweeper<D> {
                 }
             };
             for mark in marks {
-                let stream = (mark.account.clone(), mark.stream.clone());
+                let unit = self.duty.unit(&mark);
+                let stream = (mark.account.clone(), mark.stream.clone(), unit);
                 let resting = state.resting.get(&stream).copied();
                 rested.extend(resting.map(|resting| (stream.clone(), resting)));
                 let rests = resting.is_some_and(|resting| resting.until > now);

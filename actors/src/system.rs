@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use futures::future::join_all;
 use futures::stream::{self, StreamExt};
 use ractor::Actor;
 use tokio::sync::{Semaphore, oneshot};
@@ -564,9 +565,7 @@ impl System {
         if tokio::time::timeout(patience, finished).await.is_err() {
             tracing::warn!("some turns were left unfinished; the next start resumes them");
         }
-        for sweeping in inner.sweeping.iter() {
-            sweeping.stop(patience).await;
-        }
+        join_all(inner.sweeping.iter().map(|sweeping| sweeping.stop(patience))).await;
         inner.following.abort();
         let closed = async {
             inner.registries.conversations.close().await;

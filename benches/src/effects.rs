@@ -4,8 +4,6 @@
 //! nothing beside them; and turns that arrive at half of that most, first alone and then with some of them requesting an
 //! effect each. Turns arrive at moments that are set beforehand, and are timed from there: what waits is seen.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
@@ -19,7 +17,7 @@ use crate::ground::{Backend, Ground};
 use crate::latency::quantiles;
 use crate::load::{self, Load};
 use crate::office::{IN_FLIGHT, Office};
-use crate::speaker::Speaker;
+use crate::speaker::{Speaker, committed};
 
 /// How soon something that is waited for is looked at again.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
@@ -77,8 +75,24 @@ pub struct Turns {
     pub p99_ms: f64,
     /// Turns that were committed.
     pub committed: usize,
-    /// Turns that were not.
+    /// Turns that were told that their case had moved: what became of an effect was recorded while they ran.
+    pub conflicting: usize,
+    /// Turns that were not answered.
     pub failed: usize,
+}
+
+impl Turns {
+    fn of(seen: &[Seen]) -> Self {
+        let count = |of: fn(&Seen) -> usize| seen.iter().map(of).sum();
+        let (p50_ms, p99_ms) = quantiles(seen.iter().flat_map(|seen| &seen.latencies));
+        Self {
+            p50_ms,
+            p99_ms,
+            committed: count(|seen| seen.committed),
+            conflicting: count(|seen| seen.latencies.len() - seen.committed),
+            failed: count(|seen| seen.failed),
+        }
+    }
 }
 
 /// Takes all three measures.
@@ -189,65 +203,70 @@ async fn arriving(
     talking.office.open();
     let share = (effects_per_second / turns_per_second).min(1.0);
     let interval = Duration::from_secs_f64(plan.conversations as f64 / turns_per_second);
-    let (sent, start) = (Arc::new(AtomicUsize::new(0)), Instant::now());
+    let start = Instant::now();
     let end = start + Duration::from_secs(plan.seconds);
     let drivers = talking.speakers.iter().enumerate().map(|(number, speaker)| {
         let first = start + interval.mul_f64(number as f64 / plan.conversations as f64);
-        let (speaker, sent) = (speaker.clone(), sent.clone());
-        tokio::spawn(arrive(speaker, (first, interval, end), share, sent))
+        tokio::spawn(arrive(speaker.clone(), (first, interval, end), share))
     });
     let drivers: Vec<_> = drivers.collect();
     let seen = join_all(drivers).await;
     let (taken, seconds) = (talking.office.taken(), start.elapsed().as_secs_f64());
     talking.rest().await?;
-    if talking.office.taken() != sent.load(Ordering::Relaxed) {
+    let sent: usize = seen.iter().flatten().map(|seen| seen.sent).sum();
+    if talking.office.taken() != sent {
         return Err(BenchError::Departed("effects and deliveries are not as many"));
     }
     talking.end().await?;
-    let (mut latencies, mut failed) = (Vec::new(), 0);
-    for (of_one, failed_of_one) in seen.into_iter().flatten() {
-        latencies.extend(of_one);
-        failed += failed_of_one;
-    }
-    let (p50_ms, p99_ms) = quantiles(&latencies);
-    let turns = Turns { p50_ms, p99_ms, committed: latencies.len(), failed };
-    Ok((turns, taken as f64 / seconds))
+    let seen: Vec<Seen> = seen.into_iter().flatten().collect();
+    Ok((Turns::of(&seen), taken as f64 / seconds))
 }
 
-/// Turns of one conversation, and how long each took from the moment at which it arrived.
+/// What was seen of one conversation.
+#[derive(Default)]
+struct Seen {
+    /// How long each turn took from the moment at which it arrived.
+    latencies: Vec<Duration>,
+    committed: usize,
+    /// Turns that requested an effect.
+    sent: usize,
+    failed: usize,
+}
+
+/// Turns of one conversation, of which a share request an effect.
 async fn arrive(
     speaker: Speaker,
     (first, interval, end): (Instant, Duration, Instant),
     share: f64,
-    sent: Arc<AtomicUsize>,
-) -> (Vec<Duration>, usize) {
-    let (mut latencies, mut failed, mut owed) = (Vec::new(), 0, 0.0);
-    let mut arrival = first;
+) -> Seen {
+    let (mut seen, mut owed, mut arrival) = (Seen::default(), 0.0, first);
     for turn in 0.. {
         if arrival >= end {
             break;
         }
         tokio::time::sleep_until(arrival.into()).await;
         owed += share;
-        let answered = if owed >= 1.0 {
-            owed -= 1.0;
-            sent.fetch_add(1, Ordering::Relaxed);
-            speaker.send(turn).await
-        } else {
-            speaker.add(turn).await
-        };
-        match answered {
-            Ok(_) => latencies.push(arrival.elapsed()),
-            Err(_) => failed += 1,
+        let sends = owed >= 1.0;
+        owed -= f64::from(u8::from(sends));
+        let text = if sends { "send it please" } else { "add 5 please" };
+        match speaker.say(text, &format!("t-{turn}")).await {
+            Ok(answer) => {
+                let is_committed = committed(&answer).is_ok();
+                seen.latencies.push(arrival.elapsed());
+                seen.committed += usize::from(is_committed);
+                seen.sent += usize::from(is_committed && sends);
+            }
+            Err(_) => seen.failed += 1,
         }
         arrival += interval;
     }
-    (latencies, failed)
+    seen
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
     use turnframe_test::sources::{ManualClock, START, SeededEntropy};
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -43,6 +43,8 @@ const OWNERS: [(&[&str], &[&str]); 5] = [
             "turnframe-provider",
             "turnframe-cli",
             "turnframe-destinations",
+            // A bench's effects go where a destination's go.
+            "turnframe-bench",
         ],
     ),
     (&["lettre"], &["turnframe-destinations"]),

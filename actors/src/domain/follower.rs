@@ -5,7 +5,7 @@
 //! aside. The events of a case are shown in their order; those of different cases beside each other. What fails a few
 //! times is set aside with a timer, so that it holds nothing up. **Never:** a decision, or a cursor ahead of its work.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -14,8 +14,10 @@ use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
-use turnframe_core::id::CaseRef;
-use turnframe_ledger::{Entry, EntryKind, PartitionId, PartitionSet, Position, StreamName};
+use turnframe_core::id::{AccountId, CaseRef};
+use turnframe_ledger::{
+    Entry, EntryKind, PartitionId, PartitionSet, Position, ReadError, StreamName,
+};
 use turnframe_runtime::applied::{Applied, AppliedError, CommandRef};
 
 use super::{Domain, Done, Failure};
@@ -61,13 +63,15 @@ enum FollowMessage {
     LookAtAll,
     /// Something was committed: look at the partitions whose hints say where.
     Look,
-    /// A partition was read; how far, unless that failed.
-    Over(PartitionId, Option<Progress>),
+    /// A partition was read: how far, and whether that failed.
+    Over(PartitionId, Option<Progress>, bool),
 }
 
 struct FollowState {
     progress: HashMap<PartitionId, Progress>,
     working: PartitionSet,
+    /// Those that could not be read to their end, until everything is looked at.
+    resting: PartitionSet,
     timer: Option<AbortHandle>,
     nudged: AbortHandle,
 }
@@ -118,6 +122,7 @@ impl Actor for Follower {
         Ok(FollowState {
             progress: HashMap::new(),
             working: PartitionSet::NONE,
+            resting: PartitionSet::NONE,
             timer: None,
             nudged: nudged.abort_handle(),
         })
@@ -132,9 +137,16 @@ impl Actor for Follower {
         match message {
             FollowMessage::LookAtAll => self.look_at_all(&myself, state),
             FollowMessage::Look => self.look(&myself, state),
-            FollowMessage::Over(partition, progress) => {
+            FollowMessage::Over(partition, progress, failed) => {
                 state.working.remove(partition);
                 state.progress.extend(progress.map(|progress| (partition, progress)));
+                if failed {
+                    state.resting.insert(partition);
+                } else if self.is_behind(partition, state) {
+                    // It was told of what came meanwhile while it could not look.
+                    let pause = self.domain.shared.limits.follow_pause;
+                    drop(myself.send_after(pause, || FollowMessage::Look));
+                }
             }
         }
         Ok(())
@@ -149,6 +161,7 @@ impl Follower {
     /// Hints may be lost; the ledger is the truth.
     fn look_at_all(&self, myself: &ActorRef<FollowMessage>, state: &mut FollowState) {
         let served = self.served();
+        state.resting = PartitionSet::NONE;
         // Whoever had it meanwhile is further on.
         state.progress.retain(|partition, _| served.contains(*partition));
         for partition in served.without(state.working).iter() {
@@ -161,12 +174,18 @@ impl Follower {
     }
 
     fn look(&self, myself: &ActorRef<FollowMessage>, state: &mut FollowState) {
-        for partition in self.served().without(state.working).iter() {
-            let hint = *self.domain.shared.ledger.hints(partition).borrow();
-            if state.progress.get(&partition).is_none_or(|known| hint > known.read) {
+        let idle = self.served().without(state.working).without(state.resting);
+        for partition in idle.iter() {
+            if self.is_behind(partition, state) {
                 self.begin(myself, state, partition);
             }
         }
+    }
+
+    /// Whether a partition has more than was seen to, as far as hints tell.
+    fn is_behind(&self, partition: PartitionId, state: &FollowState) -> bool {
+        let hint = *self.domain.shared.ledger.hints(partition).borrow();
+        state.progress.get(&partition).is_none_or(|known| hint > known.read)
     }
 
     fn begin(
@@ -177,13 +196,12 @@ impl Follower {
     ) {
         state.working.insert(partition);
         let known = state.progress.get(&partition).copied();
-        let over = OverWhenDropped { partition, progress: None, myself: myself.clone() };
-        let (this, busy) = (self.clone(), AtWork::begin(&self.busy, partition));
+        let over = OverWhenDropped { partition, known, failed: true, myself: myself.clone() };
+        let this = self.clone();
         tokio::spawn(async move {
-            let (mut over, _busy) = (over, busy);
-            let Ok(_reading) = this.reading.acquire().await else { return };
-            match this.follow(partition, known).await {
-                Ok(progress) => over.progress = Some(progress),
+            let mut over = over;
+            match this.follow(partition, &mut over.known).await {
+                Ok(()) => over.failed = false,
                 Err(error) => {
                     let (actor, partition) = (&this.domain.key, partition.number());
                     tracing::warn!(%actor, partition, %error, "a domain actor has to wait");
@@ -192,31 +210,61 @@ impl Follower {
         });
     }
 
-    /// Reads a partition to its end, and keeps the cursor.
-    async fn follow(
-        &self,
-        partition: PartitionId,
-        known: Option<Progress>,
-    ) -> Result<Progress, Failure> {
+    /// Reads a partition to its end, page by page and in turns with the others, and keeps the cursor.
+    async fn follow(&self, partition: PartitionId, known: &mut Option<Progress>) -> Done {
         let shared = &self.domain.shared;
-        let mut progress = match known {
-            Some(known) => known,
-            None => {
-                let kept = shared.ledger.cursor(&self.domain.key, partition).await?;
-                Progress { read: kept, kept, kept_at: None }
+        let mut limit = PAGE;
+        loop {
+            let Ok(_reading) = self.reading.acquire().await else { return Ok(()) };
+            let _busy = AtWork::begin(&self.busy, partition);
+            if !self.served().contains(partition) {
+                return Ok(());
             }
-        };
-        while self.served().contains(partition) {
-            let page = shared.ledger.read_partition(partition, progress.read, PAGE, None).await?;
-            self.see_to(&page).await?;
+            let mut progress = match *known {
+                Some(known) => known,
+                None => {
+                    let kept = shared.ledger.cursor(&self.domain.key, partition).await?;
+                    Progress { read: kept, kept, kept_at: None }
+                }
+            };
+            let read = shared.ledger.read_partition(partition, progress.read, limit, None).await;
+            let page = match read {
+                Ok(page) => page,
+                // Entry by entry up to the one that cannot be read, and past it: it stops its own stream and no other.
+                Err(ReadError::Corrupt { .. }) if limit > 1 => {
+                    limit = 1;
+                    continue;
+                }
+                Err(error @ ReadError::Corrupt { .. }) => {
+                    self.pass_over(partition, &mut progress, &error);
+                    (*known, limit) = (Some(progress), PAGE);
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            self.see_to(partition, &page).await?;
             progress.read = page.last().map_or(progress.read, |last| last.position);
-            let is_last = page.len() < PAGE;
+            let is_last = page.len() < limit;
+            limit = PAGE;
+            *known = Some(progress);
             self.keep(partition, &mut progress, is_last).await?;
+            *known = Some(progress);
             if is_last {
-                break;
+                return Ok(());
             }
         }
-        Ok(progress)
+    }
+
+    fn pass_over(&self, partition: PartitionId, progress: &mut Progress, error: &ReadError) {
+        progress.read = progress.read.plus(1);
+        tracing::error!(
+            counter.turnframe.domain.failed = 1,
+            actor = %self.domain.key,
+            partition = partition.number(),
+            position = progress.read.0,
+            %error,
+            "an entry cannot be read, and is not shown to a domain actor"
+        );
     }
 
     /// Keeps the cursor where it lags too far; at the end of what there is, where it has lagged for too long.
@@ -236,20 +284,23 @@ impl Follower {
         Ok(())
     }
 
-    /// Sees to what the commands of a page came to.
-    async fn see_to(&self, page: &[Entry]) -> Done {
+    /// Sees to what the commands of a page came to, as long as the partition is served.
+    async fn see_to(&self, partition: PartitionId, page: &[Entry]) -> Done {
         let workflow = self.domain.actor.follows();
-        let mut of_cases: HashMap<&CaseRef, Vec<usize>> = HashMap::new();
+        let mut of_cases: BTreeMap<(&AccountId, &CaseRef), Vec<usize>> = BTreeMap::new();
         for (index, entry) in page.iter().enumerate() {
             if let StreamName::Case(case) = &entry.stream
                 && case.workflow == workflow
                 && entry.kind == EntryKind::CaseCommand
             {
-                of_cases.entry(case).or_default().push(index);
+                of_cases.entry((&entry.account, case)).or_default().push(index);
             }
         }
         let in_order = |commands: Vec<usize>| async move {
             for index in commands {
+                if !self.served().contains(partition) {
+                    return Err("the partition is not served any more".into());
+                }
                 self.show(&page[index], &page[index + 1..]).await?;
             }
             Ok(())
@@ -263,6 +314,7 @@ impl Follower {
         let (domain, limits) = (&self.domain, &self.domain.shared.limits);
         let Some(command) = CommandRef::of(entry) else { return Ok(()) };
         for attempt in 1..=limits.reaction_attempts_max {
+            let began = Instant::now();
             let shown = async {
                 match self.read(&command, entry, following).await? {
                     Some(applied) => domain.react(&applied).await,
@@ -279,6 +331,10 @@ impl Follower {
                 %error,
                 "a domain actor failed on a command"
             );
+            // What took so long once is not waited for again by those behind it.
+            if began.elapsed() >= limits.reaction {
+                break;
+            }
             tokio::time::sleep(limits.reaction_backoff * attempt).await;
         }
         domain.set_aside(&command).await
@@ -291,7 +347,9 @@ impl Follower {
         entry: &Entry,
         following: &[Entry],
     ) -> Result<Option<Applied>, Failure> {
-        let of_case = following.iter().filter(|other| other.stream == entry.stream);
+        let is_its =
+            |other: &&Entry| other.stream == entry.stream && other.account == entry.account;
+        let of_case = following.iter().filter(is_its);
         match Applied::read(entry, of_case) {
             Err(AppliedError::CutOff) => {
                 let CommandRef { account, case, version, .. } = command;
@@ -305,13 +363,15 @@ impl Follower {
 /// Tells the follower that a partition was read, also when that panicked.
 struct OverWhenDropped {
     partition: PartitionId,
-    progress: Option<Progress>,
+    known: Option<Progress>,
+    failed: bool,
     myself: ActorRef<FollowMessage>,
 }
 
 impl Drop for OverWhenDropped {
     fn drop(&mut self) {
         // The follower is gone when the process shuts down.
-        drop(self.myself.send_message(FollowMessage::Over(self.partition, self.progress)));
+        let over = FollowMessage::Over(self.partition, self.known, self.failed);
+        drop(self.myself.send_message(over));
     }
 }

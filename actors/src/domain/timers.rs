@@ -4,15 +4,18 @@
 //! fires again, and each command finds its key taken. One that fails stays, and rests for longer and longer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::sync::watch;
+use turnframe_core::event::CommittedEvent;
+use turnframe_core::registry::StoredEvent;
 use turnframe_core::source::Timestamp;
 use turnframe_ledger::{Mark, MarkKind, StreamName, Version};
-use turnframe_runtime::domain::{SetTimer, TimerChanges};
+use turnframe_runtime::domain::SetTimer;
 use turnframe_runtime::record::TimerSet;
 
-use super::{Domain, Done, Failure};
+use super::{Cause, Domain, Done, Failure};
 use crate::shared::Shared;
 use crate::sweeper::Duty;
 
@@ -37,6 +40,15 @@ impl Duty for Timers {
 
     fn nudges(&self, shared: &Shared) -> watch::Receiver<()> {
         shared.nudges.timers.subscribe()
+    }
+
+    /// One that fails holds up none of the case's others.
+    fn unit(&self, mark: &Mark) -> String {
+        mark.key.clone()
+    }
+
+    fn rest_max(&self, shared: &Shared) -> Duration {
+        shared.limits.reaction_pause.max(shared.limits.sweep)
     }
 
     /// A timer that was about to fire is due like any other.
@@ -64,20 +76,16 @@ impl Domain {
         };
         let payload = self.set_by(mark, &set).await?;
         let applied = self.applied(&mark.account, &of.case, payload.command).await?;
+        let (entry, about, fired) = (set.set.entry, set.about, Some(set));
+        let cause = Cause { entry, event: payload.event, about, fired };
         let Some(timer) = &payload.timer else {
             self.react(&applied).await?;
-            let changes = |_: &[SetTimer]| TimerChanges {
-                fired: Some(set.clone()),
-                ..TimerChanges::default()
-            };
-            return self
-                .change_timers(&applied.command, (set.set.entry, applied.command.id), &[], changes)
-                .await;
+            return self.change_timers(&applied.command, &cause, &[]).await;
         };
-        let is_it = |event: &&turnframe_core::event::CommittedEvent<_>| event.id == payload.event;
+        let is_it = |event: &&CommittedEvent<StoredEvent>| event.id == payload.event;
         let event = applied.events.iter().find(is_it).ok_or("the command has no such event")?;
         let reactions = self.in_time(self.actor.fire(timer, event)).await?;
-        self.carry_out(&applied, set.set.entry, Some(&set), event.id, &reactions).await
+        self.carry_out(&applied, &cause, &reactions).await
     }
 
     /// The entry that set a timer.

@@ -1,9 +1,10 @@
 //! What a domain actor's reactions come to: jobs for cases, and appends for timers. Pure.
 //!
 //! Whatever is asked for because of an entry has a key that names the entry, so that a reaction that is made again
-//! repeats nothing. A timer is an entry of the stream that the actor has for the case, and a mark that is due when it
-//! fires; the append that ends it clears the mark. Neither a set nor a cancellation undoes what a later event asked
-//! for: a reaction may be made again when those behind it were made already.
+//! repeats nothing, and one that has become another is made as well. A timer is an entry of the stream that the actor
+//! has for the case, and a mark that is due when it fires; the append that ends it clears the mark. Neither a set nor a
+//! cancellation undoes a timer that a later event set: a reaction may be made again when those behind it were made
+//! already. A cancellation is not remembered: an event that failed and is shown after it sets its timer all the same.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +12,8 @@ use std::str::FromStr;
 use turnframe_core::canonical::Json;
 use turnframe_core::context::ActorContext;
 use turnframe_core::id::{
-    ActorId, CaseId, CaseRef, DomainActorKey, EntryId, IdError, SubjectId, TimerName,
+    AccountId, ActorId, CaseId, CaseRef, ConversationId, DomainActorKey, EntryId, IdError, Locale,
+    SubjectId, TimerName,
 };
 use turnframe_core::personal::SealError;
 use turnframe_core::plan::{Action, Step};
@@ -21,7 +23,7 @@ use turnframe_ledger::append::NotAKey;
 use turnframe_ledger::stream::DomainStream;
 use turnframe_ledger::{Append, EntryKind, MarkChange, MarkKind, NewEntry, StreamName, Version};
 
-use crate::applied::{Applied, CommandRef};
+use crate::applied::CommandRef;
 use crate::entry::EntryBuilder;
 use crate::execute::{CaseJob, JobStep};
 use crate::key;
@@ -59,21 +61,30 @@ pub fn stream(actor: &DomainActorKey, case: &CaseRef) -> StreamName {
     StreamName::Domain(Box::new(DomainStream { actor: actor.clone(), case: case.clone() }))
 }
 
-/// The job that runs the nth command which an entry led a domain actor to.
+/// Where what becomes of a command is told, and in which language.
+#[derive(Debug, Clone)]
+pub struct ToldIn {
+    /// The conversation that the case concerned last.
+    pub conversation: ConversationId,
+    /// Its reader's language.
+    pub locale: Locale,
+}
+
+/// The job that runs a command which an entry led a domain actor to: the nth time it asks for this very one.
 ///
 /// # Errors
 /// [`DomainError`] when the actor's name or the key does not fit.
 pub fn job_of(
     actor: &DomainActorKey,
     (cause, nth): (EntryId, usize),
-    applied: &Applied,
+    (account, told_in): (&AccountId, ToldIn),
     (case, command): (&CaseRef, &Json),
     now: Timestamp,
 ) -> Result<CaseJob, DomainError> {
     let context = ActorContext {
-        account: applied.command.account.clone(),
+        account: account.clone(),
         actor: identity(actor)?,
-        locale: applied.locale.clone(),
+        locale: told_in.locale,
         time_zone: "UTC".to_owned(),
     };
     let origin = CommandOrigin::InternalPolicy { rule: actor.to_string() };
@@ -81,14 +92,14 @@ pub fn job_of(
     let step = JobStep {
         act: None,
         operation: None,
-        key: key::domain(actor, cause, nth)?,
+        key: key::domain(actor, cause, (case, command), nth)?,
         act_key: None,
         facts: vec![cause.to_string()],
         step: Step::on(case.clone(), action),
     };
     Ok(CaseJob {
         case: case.clone(),
-        conversation: applied.conversation.clone(),
+        conversation: told_in.conversation,
         turn: None,
         causation: Some(cause),
         speaker: context.subject()?,
@@ -109,8 +120,8 @@ pub struct SetTimer {
     pub case: CaseId,
     /// Which; none where the actor failed and is to be shown what a command came to again.
     pub timer: Option<TimerName>,
-    /// The version, on the case's stream, of the command that it was set for.
-    pub command: Version,
+    /// The version, on the case's stream, of the event that it was set for; where there is no name, of the command.
+    pub about: Version,
     /// The entry that set it.
     pub set: FactKey,
 }
@@ -121,7 +132,7 @@ const AGAIN: &str = "~";
 impl fmt::Display for SetTimer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let prefix = Self::prefix(&self.actor, self.case, self.timer.as_ref());
-        write!(f, "{prefix}{:012}/{}", self.command.0, self.set)
+        write!(f, "{prefix}{:012}/{}", self.about.0, self.set)
     }
 }
 
@@ -137,9 +148,9 @@ impl FromStr for SetTimer {
             AGAIN => None,
             name => Some(name.parse().map_err(|_| ())?),
         };
-        let command = Version(next()?.parse().map_err(|_| ())?);
+        let about = Version(next()?.parse().map_err(|_| ())?);
         let set = next()?.parse()?;
-        if parts.next().is_some() { Err(()) } else { Ok(Self { actor, case, timer, command, set }) }
+        if parts.next().is_some() { Err(()) } else { Ok(Self { actor, case, timer, about, set }) }
     }
 }
 
@@ -163,13 +174,15 @@ pub struct TimerChanges {
 }
 
 impl TimerChanges {
-    /// What reactions ask of timers, where these are set: `standing` has those of every name that is asked about.
+    /// What reactions to an event of this version ask of timers, where these are set: `standing` has those of every name
+    /// that is asked about. What was set for the event before, when it was shown before, is not set again.
     #[must_use]
     pub fn of(
         reactions: &[Reaction],
         fired: Option<SetTimer>,
-        command: Version,
+        about: Version,
         standing: &[SetTimer],
+        set_before: &[TimerName],
     ) -> Self {
         let mut changes = Self { fired, ..Self::default() };
         for reaction in reactions {
@@ -178,11 +191,14 @@ impl TimerChanges {
                 Reaction::Wake { timer, at } => (timer, Some(*at)),
                 Reaction::Cancel { timer } => (timer, None),
             };
+            if set_before.contains(timer) {
+                continue;
+            }
             // The last word on a name counts.
             changes.set.retain(|(name, _)| name.as_ref() != Some(timer));
             let of_name = standing.iter().filter(|it| it.timer.as_ref() == Some(timer));
             let (later, earlier): (Vec<_>, Vec<_>) =
-                of_name.partition(|standing| standing.command > command);
+                of_name.partition(|standing| standing.about > about);
             for standing in earlier {
                 if changes.fired.as_ref() != Some(standing) && !changes.cancelled.contains(standing)
                 {
@@ -207,7 +223,7 @@ impl TimerChanges {
     pub fn append(
         &self,
         actor: &DomainActorKey,
-        (cause, about): (EntryId, EntryId),
+        (cause, event): (EntryId, (EntryId, Version)),
         command: &CommandRef,
         head: Version,
         ids: &IdSource,
@@ -226,21 +242,15 @@ impl TimerChanges {
             entries.push(end(cancelled, EntryKind::TimerCancelled)?);
         }
         for (timer, at) in &self.set {
-            let (case, version) = (command.case.case, command.version);
-            let payload =
-                TimerSet { timer: timer.clone(), at: *at, command: version, event: about };
+            let (case, (event, about)) = (command.case.case, event);
+            let (timer, command) = (timer.clone(), command.version);
+            let payload = TimerSet { timer: timer.clone(), at: *at, command, event };
             let entry = builder.build(&stream, EntryKind::TimerSet, &payload)?;
             let place = head.plus(entries.len() as u64 + 1);
             let set = FactKey { version: place, entry: entry.id };
-            let name_key = timer.as_ref().map_or(AGAIN, TimerName::as_str);
-            keys.push(key::claim(key::timer(actor, cause, name_key)?, &[], entries.len()));
-            let timer = SetTimer {
-                actor: actor.clone(),
-                case,
-                timer: timer.clone(),
-                command: version,
-                set,
-            };
+            let name = key::timer(actor, cause, timer.as_ref().map_or(AGAIN, TimerName::as_str))?;
+            keys.push(key::claim(name, &[], entries.len()));
+            let timer = SetTimer { actor: actor.clone(), case, timer, about, set };
             let (kind, key, stream) = (MarkKind::Timer, timer.to_string(), stream.clone());
             marks.push(MarkChange::Set { kind, key, stream, due: *at });
             entries.push(entry);

@@ -1,6 +1,6 @@
 //! Derived idempotency keys (I14): the same thing has the same key whoever asks for it, and whenever.
 
-use turnframe_core::canonical::Digest;
+use turnframe_core::canonical::{Digest, Json};
 use turnframe_core::id::{
     CaseRef, ConversationId, DestinationKey, DomainActorKey, EntryId, InteractionId, OptionId,
     TurnId,
@@ -85,12 +85,19 @@ pub fn statement(destination: &DestinationKey, name: &str) -> Result<KeyName, No
     KeyName::new(format!("statement/{destination}/{name}"))
 }
 
-/// The nth command that a domain actor asks for because of an entry.
+/// A command that a domain actor asks for because of an entry, the nth time that it asks for this very one.
 ///
 /// # Errors
 /// As [`conversation`].
-pub fn domain(actor: &DomainActorKey, cause: EntryId, nth: usize) -> Result<KeyName, NotAKey> {
-    KeyName::new(format!("domain/{actor}/{cause}/{nth}"))
+pub fn domain(
+    actor: &DomainActorKey,
+    cause: EntryId,
+    (case, command): (&CaseRef, &Json),
+    nth: usize,
+) -> Result<KeyName, NotAKey> {
+    let case = case.to_string();
+    let asked = Digest::of("tf.domain.1", &[case.as_bytes(), command.as_str().as_bytes()]);
+    KeyName::new(format!("domain/{actor}/{cause}/{asked}/{nth}"))
 }
 
 /// A timer that a domain actor sets because of an entry.

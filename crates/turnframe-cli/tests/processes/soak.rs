@@ -30,7 +30,7 @@ const THINKING: Duration = Duration::from_millis(3_000);
 /// Accounts that the travellers are spread over.
 const ACCOUNTS: usize = 16;
 /// How often the process is stopped and started until nothing is open any more.
-const ROUNDS_MAX: usize = 40;
+const ROUNDS_MAX: usize = 100;
 /// How long a process lives in each round.
 const ROUND: Duration = Duration::from_secs(3);
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";

@@ -8,15 +8,15 @@ fn timer(name: &str) -> TimerName {
     TimerName::new(name).expect("a name")
 }
 
-fn standing(name: &str, command: u64) -> SetTimer {
-    let id = format!("0190c9c8-7d1e-7000-8000-{command:012}");
+fn standing(name: &str, about: u64) -> SetTimer {
+    let id = format!("0190c9c8-7d1e-7000-8000-{about:012}");
     let entry = id.parse().expect("an id");
     SetTimer {
         actor: actor(),
         case: id.parse().expect("an id"),
         timer: Some(timer(name)),
-        command: Version(command),
-        set: FactKey { version: Version(command), entry },
+        about: Version(about),
+        set: FactKey { version: Version(about), entry },
     }
 }
 
@@ -28,11 +28,11 @@ fn cancel(name: &str) -> Reaction {
     Reaction::Cancel { timer: timer(name) }
 }
 
-/// What is set and what is taken back, for a command of version 5.
+/// What is set and what is taken back, for an event of version 5.
 fn changes(reactions: &[Reaction], set: &[SetTimer]) -> (Vec<String>, Vec<u64>) {
-    let changes = TimerChanges::of(reactions, None, Version(5), set);
+    let changes = TimerChanges::of(reactions, None, Version(5), set, &[]);
     let name = |(timer, _): (Option<TimerName>, Timestamp)| timer.expect("named").to_string();
-    let cancelled = changes.cancelled.iter().map(|it| it.command.0).collect();
+    let cancelled = changes.cancelled.iter().map(|it| it.about.0).collect();
     (changes.set.into_iter().map(name).collect(), cancelled)
 }
 
@@ -76,10 +76,44 @@ fn what_is_shown_again_undoes_nothing_that_a_later_event_asked_for() {
 }
 
 #[test]
+fn what_was_set_before_for_the_same_event_is_left_alone_and_the_rest_is_done() {
+    let both = [wake("answer"), wake("other")];
+    let before = [timer("answer")];
+    let changes = TimerChanges::of(&both, None, Version(5), &[standing("answer", 5)], &before);
+    assert_eq!(changes.set.len(), 1);
+    assert!(changes.cancelled.is_empty());
+}
+
+#[test]
+fn the_same_command_has_one_key_and_another_has_another() {
+    let case = |text: &str| -> CaseRef {
+        let (workflow, case) = text.split_once('/').expect("a case");
+        let case = case.parse().expect("an id");
+        CaseRef { workflow: workflow.parse().expect("a name"), case }
+    };
+    let one = case("loan/0190c9c8-7d1e-7000-8000-000000000001");
+    let other = case("loan/0190c9c8-7d1e-7000-8000-000000000002");
+    let cause = standing("answer", 1).set.entry;
+    let json = |value: &str| Json::of(&value).expect("JSON");
+    let key = |case: &CaseRef, command: &str, nth| {
+        key::domain(&actor(), cause, (case, &json(command)), nth).expect("a key")
+    };
+    assert_eq!(key(&one, "approve", 0), key(&one, "approve", 0));
+    let all = [
+        key(&one, "approve", 0),
+        key(&one, "approve", 1),
+        key(&one, "refuse", 0),
+        key(&other, "approve", 0),
+    ];
+    let distinct: std::collections::BTreeSet<_> = all.iter().collect();
+    assert_eq!(distinct.len(), all.len());
+}
+
+#[test]
 fn a_timer_that_sets_itself_again_is_over_once() {
     let fired = standing("poll", 5);
     let all = [fired.clone()];
-    let changes = TimerChanges::of(&[wake("poll")], Some(fired), Version(5), &all);
+    let changes = TimerChanges::of(&[wake("poll")], Some(fired), Version(5), &all, &[]);
     assert_eq!((changes.set.len(), changes.cancelled.len()), (1, 0));
 }
 

@@ -3,8 +3,12 @@
 //!
 //! **Guarantees:** every event is shown at least once, the events of a case in their order unless one failed and is
 //! shown again later; also events of before the actor was installed, and those committed while no process ran it.
-//! The nth command that one event or one timer leads to runs at most once, whatever is shown again. A timer fires after
-//! its moment, also after a restart. **Never:** a command that the case did not decide itself.
+//! A command that one event or one timer leads to runs at most once, whatever is shown again; where the second answer is
+//! another one, what is new in it is carried out as well. A timer fires after its moment, also after a restart.
+//! **Never:** a command that the case did not decide itself.
+//!
+//! An actor is also shown what its own commands came to: one that answers its own events with a command again and again
+//! does so for ever, as far as the case lets it.
 
 use async_trait::async_trait;
 use turnframe_core::canonical::Json;
@@ -21,7 +25,8 @@ pub const REACTIONS_MAX: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reaction {
     /// Runs a command on a case of the event's account, of whatever workflow. The case decides at the revision it then
-    /// has; `decide` must be total on it, as it is on what comes from outside.
+    /// has; `decide` must be total on it, as it is on what comes from outside. What it comes to is told in the
+    /// conversation that the case concerned last; a case that nobody has asked anything of yet is not there.
     Run {
         /// On which case.
         case: CaseRef,

@@ -95,7 +95,7 @@ pub enum TripCommand {
     },
     /// Records that the airline has not decided in time. Nobody's words compile to this.
     RecordRebookingOverdue {
-        /// Which of the trip's rebookings, from 1.
+        /// Which of the trip's rebookings, from 1; 0 for the only one.
         rebooking: u32,
         /// How long it has had, in seconds.
         seconds: u64,

@@ -70,12 +70,16 @@ pub(super) fn decide(state: &TripState, command: &TripCommand) -> Decided {
             }))
         }
         TripCommand::RecordRebookingOverdue { rebooking, seconds } => {
-            let (rebooking, seconds) = (*rebooking, *seconds);
-            let is_it = |open: &&Rebooking| open.number == rebooking && !open.is_overdue;
-            let overdue = state.open_rebooking().filter(is_it);
-            Ok(Decision::events(
-                overdue.map(|_| TripEvent::RebookingOverdue { rebooking, seconds }),
-            ))
+            let seconds = *seconds;
+            // An event of schema 1 does not say which it is: where there was no other, it is this one.
+            let is_meant =
+                |number| number == *rebooking || (*rebooking == 0 && state.rebookings == 1);
+            let is_it = |open: &&Rebooking| is_meant(open.number) && !open.is_overdue;
+            let overdue = state
+                .open_rebooking()
+                .filter(is_it)
+                .map(|open| TripEvent::RebookingOverdue { rebooking: open.number, seconds });
+            Ok(Decision::events(overdue))
         }
     }
 }

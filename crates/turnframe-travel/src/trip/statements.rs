@@ -104,6 +104,8 @@ fn a_decision_is_overdue_once_and_only_for_the_rebooking_that_waits_for_it() {
     given(decided.clone()).when(&overdue(1)).then([]);
     let again = TripEvent::RebookingRequested { rebooking: 2, order: order() };
     let again = [decided, vec![again]].concat();
+    given(waiting()).when(&overdue(0)).then([recorded_overdue()]);
+    given(again.clone()).when(&overdue(0)).then([]);
     given(again.clone()).when(&overdue(1)).then([]);
     let of_two = TripEvent::RebookingOverdue { rebooking: 2, seconds: 600 };
     given(again).when(&overdue(2)).then([of_two]);
