@@ -18,6 +18,8 @@ pub struct Owned {
     ownership: Ownership,
     /// The ownership ends when an entry of this kind is on the ledger.
     pub ends_with: Option<EntryKind>,
+    /// An entry of this kind is damaged, for whoever reads by position.
+    pub damaged: Option<EntryKind>,
 }
 
 impl Owned {
@@ -26,7 +28,7 @@ impl Owned {
     pub fn new(ledger: Arc<dyn EventLedger>) -> Self {
         let ownership = Ownership::sole();
         ownership.hold(PartitionSet::NONE);
-        Self { ledger, ownership, ends_with: None }
+        Self { ledger, ownership, ends_with: None, damaged: None }
     }
 
     fn fenced(&self, append: &Append) -> Option<AppendError> {
@@ -80,7 +82,14 @@ impl EventLedger for Owned {
         limit: usize,
         account: Option<&AccountId>,
     ) -> Result<Vec<Entry>, ReadError> {
-        self.ledger.read_partition(partition, after, limit, account).await
+        let page = self.ledger.read_partition(partition, after, limit, account).await?;
+        match page.iter().find(|entry| Some(entry.kind) == self.damaged) {
+            None => Ok(page),
+            Some(entry) => {
+                let place = format!("position {}", entry.position.0);
+                Err(ReadError::Corrupt { place, reason: "damaged".to_owned() })
+            }
+        }
     }
 
     async fn head(&self, partition: PartitionId) -> Result<Position, ReadError> {

@@ -30,9 +30,13 @@ use turnframe_test::simulated::{
     Chance, Faults, Signal, SimulatedClock, SimulatedDatabase, SimulatedLedger,
 };
 use turnframe_test::sources::SeededEntropy;
+use turnframe_travel::AnswerDeadline;
 
 use self::remote::{Remote, RemoteFaults};
 use crate::desk;
+
+/// How long the airline may take to decide: some have heard by then.
+const DEADLINE: Duration = Duration::from_secs(20);
 
 /// The environment variable that names the one seed to run.
 pub const SEED_VARIABLE: &str = "TURNFRAME_SEED";
@@ -151,7 +155,7 @@ impl Simulation {
             narrator: None,
             directory: Arc::new(LedgerDirectory::new(ledger)),
             destinations: vec![Arc::new(way) as Arc<dyn Destination>],
-            domain_actors: Vec::new(),
+            domain_actors: vec![Arc::new(AnswerDeadline::after(DEADLINE))],
             ids: IdSource::new(self.clock.clone(), Arc::new(entropy)),
             limits: Limits {
                 snapshot_entries_min: 4,

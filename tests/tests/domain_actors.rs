@@ -1,25 +1,27 @@
 //! Domain actors: shown everything at least once, heard at most once, whatever dies, fails or is handed over.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use turnframe_actors::StartError;
+use turnframe_core::id::TimerName;
 use turnframe_core::policy::CommandOrigin;
 use turnframe_core::receipt::ReceiptStatus;
 use turnframe_ledger::{
     Entry, EntryKind, EventLedger, MarkKind, MarkQuery, PartitionId, PartitionSet, Position,
 };
-use turnframe_runtime::port::{ErasedDomainActor, ReactError};
+use turnframe_runtime::port::{ErasedDomainActor, ReactError, Reaction};
 use turnframe_runtime::record::{CaseCommand, CaseEvent};
 use turnframe_test::fault::CrashPoint;
+use turnframe_test::literal;
 use turnframe_tests::claims;
 use turnframe_tests::crash::everywhere;
-use turnframe_tests::desk::{self, HELLO, OPEN, REBOOK, RENAME};
+use turnframe_tests::desk::{self, HELLO, OPEN, OPEN_SECOND, REBOOK, RENAME};
 use turnframe_tests::domain::{Reacted, Scripted, Seen, protect, wake};
 use turnframe_tests::matrix::{End, Step, play, same};
 use turnframe_tests::owned::Owned;
-use turnframe_tests::world::{Backend, Process, World};
+use turnframe_tests::world::{Backend, Process, World, actor, said};
 use turnframe_travel::AnswerDeadline;
 use turnframe_travel::trip::{STATUS_OVERDUE, TripEvent};
 
@@ -52,7 +54,10 @@ async fn of_kind(process: &Process, kind: EntryKind) -> usize {
 
 /// The commands that domain actors have run, with their origins.
 async fn commands(process: &Process) -> Vec<CaseCommand> {
-    let entries = process.entries().await;
+    ours(&process.entries().await)
+}
+
+fn ours(entries: &[Entry]) -> Vec<CaseCommand> {
     let commands = entries.iter().filter(|entry| entry.kind == EntryKind::CaseCommand);
     let read = |entry: &Entry| entry.body.open::<CaseCommand>().expect("a command");
     let is_ours = |it: &CaseCommand| matches!(it.origin, CommandOrigin::InternalPolicy { .. });
@@ -240,6 +245,199 @@ async fn wait(holds: impl AsyncFn() -> bool) {
         }
     };
     tokio::time::timeout(Duration::from_secs(20), looks).await.expect("in time");
+}
+
+/// Has a cursor stand where it is for good, so that everything from here on is shown again at the next start.
+async fn stop_keeping(process: &Process) {
+    let (ledger, partition) = (process.system.ledger(), PartitionId::of(&process.actor.account));
+    let kept = async || ledger.cursor(&process.followers[0], partition).await.expect("a cursor");
+    wait(async || kept().await > Position::START).await;
+}
+
+#[test]
+fn events_of_one_command_that_are_shown_again_leave_each_others_timers_alone() {
+    everywhere(|backend| async move {
+        let asks = |event: &Seen| {
+            let joins = matches!(event.event, TripEvent::TravellerAdded { .. });
+            let at = event.recorded_at.plus(Duration::from_secs(60));
+            Ok(match (opens(&event.event), joins) {
+                (true, _) => vec![Reaction::Cancel { timer: literal("later") }],
+                (_, true) => vec![wake("later", at)],
+                (false, false) => Vec::new(),
+            })
+        };
+        let fires = |_: &_, event: &Seen| Ok(vec![protect(&event.case, "LIS-FRA")]);
+        let follower = Arc::new(Scripted::new("again", asks).firing(fires));
+        let mut world = with(backend, &follower);
+        world.limits.sweep = Duration::from_secs(3_600);
+        let process = world.start().await;
+        let no_wait = Process { followers: Vec::new(), ..process.clone() };
+        no_wait.begin().await;
+        stop_keeping(&process).await;
+        no_wait.say("t1", OPEN).await;
+        wait(async || of_kind(&process, EntryKind::TimerSet).await == 1).await;
+        world.limits.sweep = Duration::from_millis(20);
+        drop(no_wait);
+        let process = world.restart(process).await;
+        process.rest().await;
+        assert_eq!(openings(&follower), 2, "it was shown again");
+        world.clock.advance(Duration::from_secs(60));
+        process.rest().await;
+        assert_eq!(of_kind(&process, EntryKind::TimerCancelled).await, 0);
+        assert_eq!(legs(&process).await.len(), 1);
+        process.system.shutdown().await;
+    });
+}
+
+#[test]
+fn an_answer_that_is_another_one_the_second_time_is_carried_out_as_well() {
+    everywhere(|backend| async move {
+        let times = AtomicU32::new(0);
+        let asks = move |event: &Seen| {
+            if !opens(&event.event) {
+                return Ok(Vec::new());
+            }
+            let other =
+                if times.fetch_add(1, Ordering::SeqCst) == 0 { "FRA-OPO" } else { "OPO-MAD" };
+            Ok(vec![protect(&event.case, other), protect(&event.case, "LIS-FRA")])
+        };
+        let follower = Arc::new(Scripted::new("fickle", asks));
+        let mut world = with(backend, &follower);
+        world.limits.sweep = Duration::from_secs(3_600);
+        let process = world.start().await;
+        let no_wait = Process { followers: Vec::new(), ..process.clone() };
+        no_wait.begin().await;
+        stop_keeping(&process).await;
+        no_wait.say("t1", OPEN).await;
+        wait(async || commands(&process).await.len() == 2).await;
+        world.limits.sweep = Duration::from_millis(20);
+        drop(no_wait);
+        let process = world.restart(process).await;
+        process.rest().await;
+        assert_eq!(commands(&process).await.len(), 3, "what was asked for before is not run again");
+        assert_eq!(legs(&process).await.len(), 3);
+        process.system.shutdown().await;
+    });
+}
+
+#[test]
+fn what_becomes_of_a_command_on_another_case_is_told_where_that_case_is_talked_of() {
+    everywhere(|backend| async move {
+        let first = Mutex::new(None);
+        let asks = move |event: &Seen| {
+            let mut first = first.lock().expect("unpoisoned");
+            let case = first.get_or_insert_with(|| event.case.clone()).clone();
+            let renamed = matches!(event.event, TripEvent::TripRenamed { .. });
+            let is_another = renamed && case != event.case;
+            Ok(if is_another { vec![protect(&case, "LIS-FRA")] } else { Vec::new() })
+        };
+        let follower = Arc::new(Scripted::new("across", asks));
+        let world = with(backend, &follower);
+        let ada = world.start().await;
+        ada.begin().await;
+        ada.say("t1", OPEN).await;
+        let bob = ada.talking(actor("acme", "bob"), "c2");
+        bob.begin().await;
+        bob.say("t1", OPEN).await;
+        bob.say("t2", RENAME).await;
+        let updates = async |process: &Process| {
+            let items = process.transcript().await;
+            items.iter().filter(|item| item["update"].is_object()).count()
+        };
+        assert_eq!(commands(&ada).await.len(), 1);
+        assert_eq!((updates(&ada).await, updates(&bob).await), (1, 0));
+        claims::check(&ada).await;
+        ada.system.shutdown().await;
+    });
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_entry_that_cannot_be_read_stops_no_other_stream() {
+    let asks = |event: &Seen| {
+        let asks = vec![protect(&event.case, "LIS-FRA")];
+        Ok(if opens(&event.event) { asks } else { Vec::new() })
+    };
+    let mut world = with(Backend::Memory, &Arc::new(Scripted::new("patient", asks)));
+    let truth = world.open().await.ledger;
+    let mut owned = Owned::new(truth.clone());
+    owned.damaged = Some(EntryKind::TurnAnswered);
+    let owned = Arc::new(owned);
+    owned.ownership().hold(PartitionSet::ALL);
+    world.ledger = Some(owned);
+    let process = world.start().await;
+    let no_wait = Process { followers: Vec::new(), ..process.clone() };
+    no_wait.begin().await;
+    for (number, text) in [OPEN, RENAME, OPEN_SECOND].into_iter().enumerate() {
+        no_wait.say(&format!("t{number}"), text).await;
+    }
+    let ledger = process.system.ledger();
+    let partition = PartitionId::of(&process.actor.account);
+    let head = async || ledger.head(partition).await.expect("a head");
+    let kept = async || ledger.cursor(&process.followers[0], partition).await.expect("a cursor");
+    wait(async || kept().await == head().await).await;
+    let entries = truth.read_partition(partition, Position::START, 1_000, None).await;
+    assert_eq!(ours(&entries.expect("entries")).len(), 2, "one for each trip");
+}
+
+#[test]
+fn a_timer_that_fails_holds_up_no_other_of_its_case() {
+    everywhere(|backend| async move {
+        let asks = |event: &Seen| {
+            let at = event.recorded_at.plus(Duration::from_secs(60));
+            let asks = vec![wake("a-bad-one", at), wake("the-other", at)];
+            Ok(if opens(&event.event) { asks } else { Vec::new() })
+        };
+        let fires = |timer: &TimerName, event: &Seen| {
+            if timer.as_str() == "a-bad-one" {
+                return Err(ReactError::failed("no answer"));
+            }
+            Ok(vec![protect(&event.case, "LIS-FRA")])
+        };
+        let follower = Arc::new(Scripted::new("two-timers", asks).firing(fires));
+        let world = with(backend, &follower);
+        let process = world.start().await;
+        process.begin().await;
+        process.say("t1", OPEN).await;
+        world.clock.advance(Duration::from_secs(60));
+        wait(async || of_kind(&process, EntryKind::TimerFired).await == 1).await;
+        assert_eq!(commands(&process).await.len(), 1);
+        process.system.shutdown().await;
+    });
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_timer_that_is_taken_back_while_it_fires_sets_nothing_any_more() {
+    let (firing, fired) = std::sync::mpsc::channel::<()>();
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let asks = |event: &Seen| {
+        let renamed = matches!(event.event, TripEvent::TripRenamed { .. });
+        Ok(match (opens(&event.event), renamed) {
+            (true, _) => vec![wake("poll", event.recorded_at)],
+            (_, true) => vec![Reaction::Cancel { timer: literal("poll") }],
+            (false, false) => Vec::new(),
+        })
+    };
+    let (firing, released) = (Mutex::new(firing), Mutex::new(released));
+    let fires = move |_: &_, event: &Seen| {
+        tokio::task::block_in_place(|| {
+            firing.lock().expect("unpoisoned").send(()).expect("awaited");
+            released.lock().expect("unpoisoned").recv().expect("released");
+        });
+        Ok(vec![wake("poll", event.recorded_at.plus(Duration::from_secs(60)))])
+    };
+    let world = with(Backend::Memory, &Arc::new(Scripted::new("poller", asks).firing(fires)));
+    let process = world.start().await;
+    let no_wait = Process { followers: Vec::new(), ..process.clone() };
+    no_wait.begin().await;
+    no_wait.post("t1", said(OPEN)).await.expect("answered");
+    tokio::task::spawn_blocking(move || fired.recv()).await.expect("joined").expect("it fires");
+    no_wait.post("t2", said(RENAME)).await.expect("answered");
+    wait(async || of_kind(&process, EntryKind::TimerCancelled).await == 1).await;
+    release.send(()).expect("it waits");
+    process.rest().await;
+    assert_eq!(of_kind(&process, EntryKind::TimerSet).await, 1);
+    assert_eq!(of_kind(&process, EntryKind::TimerFired).await, 0);
+    process.system.shutdown().await;
 }
 
 /// An actor that fails on a trip's opening in some way holds up nothing, and is shown it again later.

@@ -391,7 +391,12 @@ fn in_forty_seeds_everything_goes_wrong_that_can() {
     let unseen: Vec<_> = EntryKind::ALL.iter().filter(|kind| !kinds.contains(kind)).collect();
     assert_eq!(
         unseen,
-        [&EntryKind::EffectParked, &EntryKind::EffectReleased, &EntryKind::EffectNudged],
+        [
+            &EntryKind::EffectParked,
+            &EntryKind::EffectReleased,
+            &EntryKind::TimerCancelled,
+            &EntryKind::EffectNudged,
+        ],
         "what a run of the system records"
     );
 }

@@ -15,6 +15,8 @@ use turnframe_runtime::record::TurnAnswered;
 use turnframe_test::fault::{CrashSwitch, FaultDestination, FaultLedger, FaultPlan};
 use turnframe_test::sources::{ManualClock, START};
 
+use turnframe_test::literal;
+
 use super::client::{Client, Told};
 use super::{Running, Simulation};
 use crate::claims;
@@ -25,7 +27,7 @@ const QUIET_MAX: Duration = Duration::from_secs(3_600);
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 impl Simulation {
-    /// Waits until nothing is owed: no turn, no effect, no fact on its way.
+    /// Waits until nothing is owed: no turn, no effect, no fact on its way, no timer, nothing that was not followed.
     ///
     /// # Panics
     /// When something stays owed for good.
@@ -33,7 +35,7 @@ impl Simulation {
         let quiet = async {
             loop {
                 let owed = self.owed().await;
-                if owed.is_empty() {
+                if owed.is_empty() && self.is_followed().await {
                     return;
                 }
                 tokio::time::sleep(LOOK_AGAIN).await;
@@ -46,10 +48,22 @@ impl Simulation {
 
     async fn owed(&self) -> Vec<turnframe_ledger::Mark> {
         let mut owed = Vec::new();
-        for kind in [MarkKind::Turn, MarkKind::Effect, MarkKind::Relay] {
+        for kind in [MarkKind::Turn, MarkKind::Effect, MarkKind::Relay, MarkKind::Timer] {
             owed.extend(self.database.truth().marks(MarkQuery::of(kind)).await.expect("marks"));
         }
         owed
+    }
+
+    /// Whether the domain actor has seen to everything.
+    async fn is_followed(&self) -> bool {
+        let (truth, deadline) = (self.database.truth(), literal("answer-deadline"));
+        for partition in PartitionId::all() {
+            let cursor = truth.cursor(&deadline, partition).await.expect("a cursor");
+            if cursor < truth.head(partition).await.expect("a head") {
+                return false;
+            }
+        }
+        true
     }
 
     /// Every entry there is, partition by partition.
