@@ -26,25 +26,24 @@ const LATE_MAX_MS: u64 = 3_000;
 pub(super) struct Office {
     simulator: Arc<AirlineSimulator>,
     secret: String,
-    seed: usize,
     is_calm: Arc<AtomicBool>,
     open: Arc<AtomicUsize>,
 }
 
 /// A number from 0 to 255 that depends on these alone.
-fn chance(seed: usize, what: &str, key: &str, number: usize) -> u8 {
-    let (seed, number) = (seed.to_be_bytes(), number.to_be_bytes());
-    Digest::of("soak", &[&seed, what.as_bytes(), key.as_bytes(), &number]).as_bytes()[0]
+fn chance(what: &str, key: &str, number: usize) -> u8 {
+    let number = number.to_be_bytes();
+    Digest::of("soak", &[what.as_bytes(), key.as_bytes(), &number]).as_bytes()[0]
 }
 
 /// How the nth request under a key is met. Who is patient loses requests too: that one was not received is known after a
 /// quarter of a minute and a look-up at the earliest.
-fn meets(seed: usize, key: &str, nth: usize, is_patient: bool) -> Behaviour {
+fn meets(key: &str, nth: usize, is_patient: bool) -> Behaviour {
     let millis = |low: u64, span: u64| {
-        let part = u64::from(chance(seed, "delay", key, nth)) * span / 256;
+        let part = u64::from(chance("delay", key, nth)) * span / 256;
         Behaviour::Delay(Duration::from_millis(low + part))
     };
-    let meets = chance(seed, "meets", key, nth);
+    let meets = chance("meets", key, nth);
     match if is_patient { meets } else { meets % 208 } {
         0..=139 => Behaviour::Accept,
         140..=160 => Behaviour::Refuse { code: "fully_booked".to_owned() },
@@ -62,7 +61,7 @@ fn meets(seed: usize, key: &str, nth: usize, is_patient: bool) -> Behaviour {
 }
 
 impl Office {
-    pub(super) async fn open(secret: &str, seed: usize, is_patient: bool) -> Self {
+    pub(super) async fn open(secret: &str, is_patient: bool) -> Self {
         let simulator = Arc::new(AirlineSimulator::start().await.expect("an airline"));
         let is_calm = Arc::new(AtomicBool::new(false));
         let (calm, requests) = (is_calm.clone(), StdMutex::new(BTreeMap::<String, usize>::new()));
@@ -71,10 +70,10 @@ impl Office {
             let nth = requests.entry(key.to_owned()).or_default();
             *nth += 1;
             let is_calm = calm.load(Ordering::Relaxed);
-            Some(if is_calm { Behaviour::Accept } else { meets(seed, key, *nth, is_patient) })
+            Some(if is_calm { Behaviour::Accept } else { meets(key, *nth, is_patient) })
         });
         let (secret, open) = (secret.to_owned(), Arc::new(AtomicUsize::new(0)));
-        Self { simulator, secret, seed, is_calm, open }
+        Self { simulator, secret, is_calm, open }
     }
 
     pub(super) fn url(&self) -> String {
@@ -106,7 +105,6 @@ impl Office {
             simulator: self.simulator.clone(),
             secrets: Secrets::new([self.secret.as_str()]).expect("a secret"),
             forger: Secrets::new(["whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"]).expect("a secret"),
-            seed: self.seed,
             client: Client::new(),
             url: current,
             open: self.open.clone(),
@@ -158,7 +156,6 @@ struct Caller {
     simulator: Arc<AirlineSimulator>,
     secrets: Secrets,
     forger: Secrets,
-    seed: usize,
     client: Client,
     url: watch::Receiver<String>,
     /// Rebookings that are decided and not told completely.
@@ -201,7 +198,7 @@ impl Caller {
     /// Decides after a while, and tells: the decision late, perhaps twice, perhaps under another id, and perhaps followed
     /// by what was true before it.
     async fn decide(self: Arc<Self>, key: String, first: AirlineStatement) {
-        let draw = |what: &str| chance(self.seed, what, &key, 0);
+        let draw = |what: &str| chance(what, &key, 0);
         let millis = |what: &str| u64::from(draw(what)) * LATE_MAX_MS / 256;
         tokio::time::sleep(Duration::from_millis(millis("thinks"))).await;
         let decision = if draw("decides") < 180 {
