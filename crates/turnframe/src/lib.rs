@@ -8,7 +8,8 @@
 //!
 //! - **What you write**: a workflow, all of whose names are in [`prelude`]; where something leaves the house, a
 //!   [`Destination`](runtime::port::Destination), or the declaration of one that is there ([`destinations`], features
-//!   `http` and `smtp`); where an actor may not address every case it opened, a
+//!   `http` and `smtp`); where something is to happen later or because of something else, a
+//!   [`DomainActor`](runtime::port::DomainActor); where an actor may not address every case it opened, a
 //!   [`CaseDirectory`](runtime::port::CaseDirectory).
 //! - **What you choose**: a ledger ([`ledger::open`]), an interpreter (the
 //!   [`OfflineInterpreter`](runtime::offline::OfflineInterpreter) needs no model), and
