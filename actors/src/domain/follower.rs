@@ -3,7 +3,8 @@
 //! **Guarantees:** each partition is read from the cursor that was kept last, so that everything is shown at least once,
 //! also what was committed while nobody followed. A cursor is kept once everything up to it is carried out or set
 //! aside. The events of a case are shown in their order; those of different cases beside each other. What fails a few
-//! times is set aside with a timer, so that it holds nothing up. **Never:** a decision, or a cursor ahead of its work.
+//! times is set aside with a timer, and an entry that cannot be read is passed over with an alarm, so that neither holds
+//! anything up. Partitions are read in turns, a page each. **Never:** a decision, or a cursor ahead of its work.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
