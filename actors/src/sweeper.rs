@@ -5,7 +5,7 @@
 //! for a while that doubles, so that one mark that cannot be worked on neither spins nor keeps the others waiting.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -173,6 +173,8 @@ struct SweepState {
     dues: BinaryHeap<Reverse<Timestamp>>,
     /// A look found more than there was room for.
     has_more: bool,
+    /// What the last look found beyond that, in order: it is begun as room comes, without another look.
+    waiting: VecDeque<(StreamKey, Mark)>,
     timer: Option<AbortHandle>,
     nudged: AbortHandle,
 }
@@ -386,6 +388,7 @@ impl<D: Duty> Actor for Sweeper<D> {
             resting: HashMap::new(),
             dues: BinaryHeap::new(),
             has_more: false,
+            waiting: VecDeque::new(),
             timer: None,
             nudged: nudged.abort_handle(),
         })
@@ -424,11 +427,18 @@ impl<D: Duty> Sweeper<D> {
         let now = self.shared.ids().now();
         if let Some(until) = self.duty.closed_until(now) {
             state.has_more = false;
+            state.waiting.clear();
             state.dues.push(Reverse(until));
             let pause = self.pause(now, state);
             return self.look_again(myself, state, pause);
         }
         let served = self.shared.served.partitions().intersection(self.ready.partitions());
+        self.begin_waiting(myself, state, served, now);
+        if state.working.len() >= self.duty.concurrency() {
+            // Whatever is over first looks again.
+            state.has_more = true;
+            return;
+        }
         let mut query = query(self.duty.as_ref(), served, Some(now));
         let mut rested: HashMap<StreamKey, Resting> = HashMap::new();
         // A stream's marks are worked on in their order: one that has to wait holds up those behind it.
@@ -452,6 +462,8 @@ impl<D: Duty> Sweeper<D> {
                     held.insert(stream);
                 } else if state.working.len() >= self.duty.concurrency() {
                     state.has_more = true;
+                    held.insert(stream.clone());
+                    state.waiting.push_back((stream, mark));
                 } else {
                     state.working.insert(stream.clone());
                     held.insert(stream.clone());
@@ -472,6 +484,25 @@ impl<D: Duty> Sweeper<D> {
         }
         let pause = self.pause(now, state);
         self.look_again(myself, state, pause);
+    }
+
+    /// Begins what a look before found and had no room for. What has changed since is left to the next look.
+    fn begin_waiting(
+        &self,
+        myself: &ActorRef<SweepMessage>,
+        state: &mut SweepState,
+        served: PartitionSet,
+        now: Timestamp,
+    ) {
+        while state.working.len() < self.duty.concurrency()
+            && let Some((stream, mark)) = state.waiting.pop_front()
+        {
+            let rests = state.resting.get(&stream).is_some_and(|resting| resting.until > now);
+            let is_served = served.contains(PartitionId::of(&mark.account));
+            if is_served && !rests && state.working.insert(stream.clone()) {
+                self.begin(myself.clone(), stream, mark);
+            }
+        }
     }
 
     /// Until the next mark that is known to come due, or a rest ends; at most the sweep.

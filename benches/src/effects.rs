@@ -39,7 +39,7 @@ pub struct Effects {
 
 impl Default for Effects {
     fn default() -> Self {
-        Self { conversations: 256, seconds: 20, effects_per_second: 1_050.0, waiting: 20_000 }
+        Self { conversations: 256, seconds: 20, effects_per_second: 1_050.0, waiting: 4_000 }
     }
 }
 
