@@ -82,8 +82,8 @@ type StreamKey = (AccountId, StreamName, String);
 pub(crate) enum SweepMessage {
     /// Look for due marks.
     Look,
-    /// Work on a stream is over, and when its mark is due again, where that is known.
-    Over(Box<StreamKey>, Option<Timestamp>),
+    /// Work on a stream's mark of this key is over, and when it is due again, where that is known.
+    Over(Box<StreamKey>, String, Option<Timestamp>),
 }
 
 /// How much is worked on in each partition.
@@ -160,9 +160,10 @@ impl<D> Clone for Sweeper<D> {
     }
 }
 
-/// A stream whose work left a due mark.
-#[derive(Clone, Copy)]
+/// A stream whose work may have left its mark due. Where another one is due by now it has not, and nothing rests.
+#[derive(Clone)]
 struct Resting {
+    key: String,
     times: u32,
     until: Timestamp,
 }
@@ -402,8 +403,8 @@ impl<D: Duty> Actor for Sweeper<D> {
     ) -> Result<(), ActorProcessingErr> {
         match message {
             SweepMessage::Look => self.look(&myself, state).await,
-            SweepMessage::Over(stream, due) => {
-                self.over(*stream, due, state);
+            SweepMessage::Over(stream, key, due) => {
+                self.over(*stream, key, due, state);
                 if state.has_more || state.working.is_empty() {
                     self.look(&myself, state).await;
                 }
@@ -414,11 +415,14 @@ impl<D: Duty> Actor for Sweeper<D> {
 }
 
 impl<D: Duty> Sweeper<D> {
-    fn over(&self, stream: StreamKey, due: Option<Timestamp>, state: &mut SweepState) {
+    fn over(&self, stream: StreamKey, key: String, due: Option<Timestamp>, state: &mut SweepState) {
         let now = self.shared.ids().now();
-        let times = state.resting.get(&stream).map_or(0, |resting| resting.times);
+        let before = state.resting.get(&stream).filter(|resting| resting.key == key);
+        let times = before.map_or(0, |resting| resting.times);
         let rest = REST.saturating_mul(1 << times.min(16)).min(self.duty.rest_max(&self.shared));
-        state.resting.insert(stream.clone(), Resting { times: times + 1, until: now.plus(rest) });
+        state
+            .resting
+            .insert(stream.clone(), Resting { key, times: times + 1, until: now.plus(rest) });
         state.dues.extend(due.map(Reverse));
         state.working.remove(&stream);
     }
@@ -455,9 +459,9 @@ impl<D: Duty> Sweeper<D> {
             for mark in marks {
                 let unit = self.duty.unit(&mark);
                 let stream = (mark.account.clone(), mark.stream.clone(), unit);
-                let resting = state.resting.get(&stream).copied();
+                let resting = state.resting.get(&stream).filter(|it| it.key == mark.key).cloned();
+                let rests = resting.as_ref().is_some_and(|resting| resting.until > now);
                 rested.extend(resting.map(|resting| (stream.clone(), resting)));
-                let rests = resting.is_some_and(|resting| resting.until > now);
                 if rests || state.working.contains(&stream) || held.contains(&stream) {
                     held.insert(stream);
                 } else if state.working.len() >= self.duty.concurrency() {
@@ -497,7 +501,8 @@ impl<D: Duty> Sweeper<D> {
         while state.working.len() < self.duty.concurrency()
             && let Some((stream, mark)) = state.waiting.pop_front()
         {
-            let rests = state.resting.get(&stream).is_some_and(|resting| resting.until > now);
+            let is_its = |it: &&Resting| it.key == mark.key && it.until > now;
+            let rests = state.resting.get(&stream).filter(is_its).is_some();
             let is_served = served.contains(PartitionId::of(&mark.account));
             if is_served && !rests && state.working.insert(stream.clone()) {
                 self.begin(myself.clone(), stream, mark);
@@ -518,7 +523,8 @@ impl<D: Duty> Sweeper<D> {
 
     fn begin(&self, myself: ActorRef<SweepMessage>, stream: StreamKey, mark: Mark) {
         let (duty, shared) = (self.duty.clone(), self.shared.clone());
-        let over = OverWhenDropped { stream: Some(Box::new(stream)), due: None, myself };
+        let key = mark.key.clone();
+        let over = OverWhenDropped { stream: Some(Box::new(stream)), key, due: None, myself };
         let at_work = self.at_work.clone();
         let busy = AtWork::begin(&self.busy, PartitionId::of(&mark.account));
         // Asked again after the partition counts as busy: what is handed over waits for it, or it is not begun.
@@ -544,6 +550,7 @@ impl<D: Duty> Sweeper<D> {
 /// Tells the sweeper that work is over, also when it panicked.
 struct OverWhenDropped {
     stream: Option<Box<StreamKey>>,
+    key: String,
     due: Option<Timestamp>,
     myself: ActorRef<SweepMessage>,
 }
@@ -552,7 +559,8 @@ impl Drop for OverWhenDropped {
     fn drop(&mut self) {
         if let Some(stream) = self.stream.take() {
             // The sweeper is gone when the process shuts down.
-            drop(self.myself.send_message(SweepMessage::Over(stream, self.due)));
+            let key = std::mem::take(&mut self.key);
+            drop(self.myself.send_message(SweepMessage::Over(stream, key, self.due)));
         }
     }
 }
