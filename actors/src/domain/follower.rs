@@ -16,9 +16,7 @@ use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use turnframe_core::id::{AccountId, CaseRef};
-use turnframe_ledger::{
-    Entry, EntryKind, PartitionId, PartitionSet, Position, ReadError, StreamName,
-};
+use turnframe_ledger::{Entry, PartitionId, PartitionSet, Position, ReadError};
 use turnframe_runtime::applied::{Applied, AppliedError, CommandRef};
 
 use super::{Domain, Done, Failure};
@@ -288,21 +286,20 @@ impl Follower {
     /// Sees to what the commands of a page came to, as long as the partition is served.
     async fn see_to(&self, partition: PartitionId, page: &[Entry]) -> Done {
         let workflow = self.domain.actor.follows();
-        let mut of_cases: BTreeMap<(&AccountId, &CaseRef), Vec<usize>> = BTreeMap::new();
+        let mut of_cases: BTreeMap<(AccountId, CaseRef), Vec<(usize, CommandRef)>> =
+            BTreeMap::new();
         for (index, entry) in page.iter().enumerate() {
-            if let StreamName::Case(case) = &entry.stream
-                && case.workflow == workflow
-                && entry.kind == EntryKind::CaseCommand
-            {
-                of_cases.entry((&entry.account, case)).or_default().push(index);
-            }
+            let command = CommandRef::of(entry).filter(|it| it.case.workflow == workflow);
+            let Some(command) = command else { continue };
+            let case = (command.account.clone(), command.case.clone());
+            of_cases.entry(case).or_default().push((index, command));
         }
-        let in_order = |commands: Vec<usize>| async move {
-            for index in commands {
+        let in_order = |commands: Vec<(usize, CommandRef)>| async move {
+            for (index, command) in commands {
                 if !self.served().contains(partition) {
                     return Err("the partition is not served any more".into());
                 }
-                self.show(&page[index], &page[index + 1..]).await?;
+                self.show(&command, &page[index], &page[index + 1..]).await?;
             }
             Ok(())
         };
@@ -311,13 +308,12 @@ impl Follower {
     }
 
     /// Shows the actor a command a few times, and then sets it aside.
-    async fn show(&self, entry: &Entry, following: &[Entry]) -> Done {
+    async fn show(&self, command: &CommandRef, entry: &Entry, following: &[Entry]) -> Done {
         let (domain, limits) = (&self.domain, &self.domain.shared.limits);
-        let Some(command) = CommandRef::of(entry) else { return Ok(()) };
         for attempt in 1..=limits.reaction_attempts_max {
             let began = Instant::now();
             let shown = async {
-                match self.read(&command, entry, following).await? {
+                match self.read(command, entry, following).await? {
                     Some(applied) => domain.react(&applied).await,
                     None => Ok(()),
                 }
@@ -338,7 +334,7 @@ impl Follower {
             }
             tokio::time::sleep(limits.reaction_backoff * attempt).await;
         }
-        domain.set_aside(&command).await
+        domain.set_aside(command).await
     }
 
     /// What a command came to, where it was applied. The last of its events may be on the next page.
