@@ -181,26 +181,34 @@ impl Process {
         panic!("the system does not come to rest");
     }
 
-    /// Asked in the order in which work flows, so that nothing can pass between two questions unseen.
+    /// Work flows in circles, from an effect to its case and on to the next effect: the answers hold together only where
+    /// nothing was appended between the first question and the last.
     async fn is_at_rest(&self) -> bool {
-        !self.has_due(MarkKind::Turn).await
-            && !self.has_due(MarkKind::Effect).await
-            && !has_attempt_on_its_way(self.system.ledger().as_ref()).await
-            && self.have_followed().await
-            && !self.has_due(MarkKind::Timer).await
-            && !self.has_due(MarkKind::Relay).await
+        let head = self.head().await;
+        for kind in [MarkKind::Turn, MarkKind::Effect, MarkKind::Timer, MarkKind::Relay] {
+            if self.has_due(kind).await {
+                return false;
+            }
+        }
+        !has_attempt_on_its_way(self.system.ledger().as_ref()).await
+            && self.have_followed(head).await
+            && self.head().await == head
     }
 
-    /// Whether every domain actor has seen to all that the account did.
-    async fn have_followed(&self) -> bool {
+    /// Whether every domain actor has seen to all that the account did until then.
+    async fn have_followed(&self, head: Position) -> bool {
         let (ledger, partition) = (self.system.ledger(), PartitionId::of(&self.actor.account));
-        let head = ledger.head(partition).await.expect("a head");
         for follower in &self.followers {
             if ledger.cursor(follower, partition).await.expect("a cursor") < head {
                 return false;
             }
         }
         true
+    }
+
+    async fn head(&self) -> Position {
+        let partition = PartitionId::of(&self.actor.account);
+        self.system.ledger().head(partition).await.expect("a head")
     }
 
     async fn has_due(&self, kind: MarkKind) -> bool {
