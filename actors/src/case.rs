@@ -5,7 +5,7 @@
 //! happened; killed after it, the next job with the same keys is told the recorded outcomes. It never
 //! decides anything itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -13,7 +13,7 @@ use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio::sync::oneshot;
 use turnframe_core::id::{AccountId, CaseRevision, InteractionId};
 use turnframe_core::plan::{ActOutcome, Action};
-use turnframe_core::registry::ErasedWorkflow;
+use turnframe_core::registry::{ErasedState, ErasedWorkflow};
 use turnframe_ledger::ledger::PAGE_MAX;
 use turnframe_ledger::{AppendError, EntryKind, StreamName, Version};
 use turnframe_runtime::execute::{self, CaseDecision, CaseJob, Known, Original};
@@ -27,6 +27,9 @@ use turnframe_runtime::turn::{
 use crate::registry::{Registry, Spawned};
 use crate::shared::{CaseKey, Root, Shared};
 use crate::slot::{Generation, StartFailure};
+
+/// How many states are kept for news that is not told yet. What is told later than that reads the stream.
+const STATES_KEPT_MAX: usize = 64;
 
 /// What a case actor is told.
 pub(crate) enum CaseMessage {
@@ -54,7 +57,7 @@ pub(crate) async fn spawn(
     };
     let workflow = shared.engine.registry().get(&key.1.workflow).cloned().ok_or_else(unknown)?;
     let (fold, saved_at) = shared.load_case(&key.0, &key.1, workflow.as_ref()).await?;
-    let state = CaseState { fold, saved_at, is_in_doubt: false };
+    let state = CaseState { fold, before: VecDeque::new(), saved_at, is_in_doubt: false };
     let shell = CaseActor { key, generation, shared, registry, workflow };
     let (actor, ended) = Actor::spawn_linked(None, shell, state, root.get_cell()).await?;
     Ok(Spawned { actor, ended, unfinished: Arc::new(AtomicBool::new(false)) })
@@ -70,10 +73,19 @@ struct CaseActor {
 
 struct CaseState {
     fold: CaseFold,
+    /// How it stood after commits that are news to a conversation, which is told of them in order while the case moves on.
+    before: VecDeque<Before>,
     saved_at: Version,
     /// Nobody knows what became of an append, which may land yet. Until another one goes in behind the same version,
     /// the ledger is asked before anything is said of the case.
     is_in_doubt: bool,
+}
+
+/// How a case stood at a revision, without its cards.
+struct Before {
+    version: Version,
+    revision: CaseRevision,
+    state: ErasedState,
 }
 
 impl Actor for CaseActor {
@@ -98,6 +110,21 @@ impl Actor for CaseActor {
         // Boxed: an actor at rest holds a pointer, and not the room for all that a message can lead to.
         Box::pin(self.receive(myself, message, state)).await;
         Ok(())
+    }
+}
+
+impl CaseState {
+    /// Keeps how the case stands now.
+    fn keep(&mut self) {
+        if self.before.len() == STATES_KEPT_MAX {
+            self.before.pop_front();
+        }
+        let CaseFold { version, revision, state, .. } = &self.fold;
+        self.before.push_back(Before {
+            version: *version,
+            revision: *revision,
+            state: state.clone(),
+        });
     }
 }
 
@@ -139,13 +166,16 @@ impl CaseActor {
                 execute::decide(self.workflow.as_ref(), &state.fold, &job, &known, ids)
                     .map_err(|error| self.failed(error))?;
             let Some(append) = append else {
-                return self.report(outcomes, recorded, &state.fold).await;
+                return self.report(outcomes, recorded, state).await;
             };
             match self.shared.writer.append(append).await {
                 Ok(_) => {
                     (state.fold, state.is_in_doubt) = (after, false);
+                    if job.turn.is_none() {
+                        state.keep();
+                    }
                     self.nudge(&outcomes, &job);
-                    return self.report(outcomes, recorded, &state.fold).await;
+                    return self.report(outcomes, recorded, state).await;
                 }
                 // The job ran before, here or elsewhere: its recorded outcomes stand.
                 Err(
@@ -239,17 +269,28 @@ impl CaseActor {
         &self,
         outcomes: Vec<ActOutcome>,
         recorded: Vec<Option<Version>>,
-        fold: &CaseFold,
+        state: &CaseState,
     ) -> Result<CaseReport, CaseError> {
         let committed = outcomes.iter().filter_map(ActOutcome::revision);
         // Where it ran before and the case has moved on since, this shows what it came to then.
-        let case = self.open_at(committed.max().unwrap_or(fold.revision), fold).await?;
+        let case = self.open_at(committed.max().unwrap_or(state.fold.revision), state).await?;
         Ok(CaseReport { outcomes, recorded, case })
     }
 
-    async fn open_at(&self, revision: CaseRevision, now: &CaseFold) -> Result<OpenCase, CaseError> {
+    async fn open_at(
+        &self,
+        revision: CaseRevision,
+        state: &CaseState,
+    ) -> Result<OpenCase, CaseError> {
+        let now = &state.fold;
         if revision >= now.revision {
             return Ok(open(now));
+        }
+        let cards = open(now).cards;
+        if let Some(Before { version, state, .. }) =
+            state.before.iter().find(|before| before.revision == revision)
+        {
+            return Ok(OpenCase { version: *version, revision, state: state.clone(), cards });
         }
         let mut fold = CaseFold::new(self.workflow.as_ref());
         'pages: loop {
@@ -270,7 +311,7 @@ impl CaseActor {
                 break;
             }
         }
-        Ok(OpenCase { cards: open(now).cards, ..open(&fold) })
+        Ok(OpenCase { cards, ..open(&fold) })
     }
 
     async fn reload(&self, state: &mut CaseState) -> Result<(), CaseError> {
@@ -295,7 +336,10 @@ impl CaseActor {
         state: &mut CaseState,
     ) -> Result<OpenCase, CaseError> {
         self.make_sure(state).await?;
-        self.open_at(revision, &state.fold).await
+        while state.before.front().is_some_and(|before| before.revision < revision) {
+            state.before.pop_front();
+        }
+        self.open_at(revision, state).await
     }
 
     fn nudge(&self, outcomes: &[ActOutcome], job: &CaseJob) {

@@ -10,6 +10,7 @@ mod case;
 mod conversation;
 mod domain;
 mod error;
+mod fresh;
 mod limits;
 mod load;
 mod operator;

@@ -15,6 +15,8 @@ pub struct Limits {
     pub batch_max_appends: usize,
     /// Bytes of one commit, roughly.
     pub batch_max_bytes: usize,
+    /// Bytes of entries that are remembered for whoever carries them on, roughly.
+    pub fresh_max_bytes: usize,
     /// How long an actor may be idle before it is passivated.
     pub idle: Duration,
     /// How often idle actors and forgotten marks are looked for.
@@ -67,6 +69,7 @@ impl Default for Limits {
             appends_waiting_max: 16_384,
             batch_max_appends: 1_024,
             batch_max_bytes: 8 * 1024 * 1024,
+            fresh_max_bytes: 8 * 1024 * 1024,
             idle: Duration::from_secs(60),
             sweep: Duration::from_secs(5),
             turn_attempts_max: 5,

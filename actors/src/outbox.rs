@@ -12,7 +12,7 @@ use turnframe_core::id::{AccountId, EffectId};
 use turnframe_core::receipt::EffectConclusion;
 use turnframe_core::source::{IdSource, Timestamp};
 use turnframe_ledger::{
-    AppendError, Mark, MarkChange, MarkKind, MarkQuery, PartitionId, StreamName,
+    AppendError, Mark, MarkChange, MarkKind, MarkQuery, PartitionId, StreamName, Version,
 };
 use turnframe_runtime::breaker::{Breaker, Pace};
 use turnframe_runtime::effect::{
@@ -160,7 +160,7 @@ impl Work<'_> {
     }
 
     async fn go_on(&self) -> Outcome {
-        let Some(fold) = self.fold().await? else { return Ok(None) };
+        let Some(fold) = self.known_fold().await? else { return Ok(None) };
         let profile = &self.outbox.profile;
         match next(&fold, profile) {
             EffectStep::Rest => Ok(None),
@@ -279,6 +279,12 @@ impl Work<'_> {
         Ok(EffectFold::of(&entries)?)
     }
 
+    /// As it stood when this process last appended to it. Whatever is done next is appended at that version first.
+    async fn known_fold(&self) -> Result<Option<EffectFold>, Failure> {
+        let entries = self.shared.effect_up_to(self.account, self.effect, Version::NONE).await?;
+        Ok(EffectFold::of(&entries)?)
+    }
+
     /// Appends what a look-up found, also where an operator has parked or nudged the effect meanwhile: what the receiver
     /// was asked for and has said is not lost with that.
     async fn append_finding(&self, fold: &EffectFold, record: &EffectRecord) -> Outcome {
@@ -301,7 +307,11 @@ impl Work<'_> {
             MarkChange::Set { kind: MarkKind::Effect, due, .. } => Some(*due),
             MarkChange::Set { .. } | MarkChange::Clear { .. } => None,
         });
-        self.shared.append(&append).await?;
+        let appended = self.shared.append(&append).await;
+        if let Err(AppendError::Conflict { stream, .. }) = &appended {
+            self.shared.writer.fresh().forget(self.account, stream);
+        }
+        appended?;
         if matches!(record, EffectRecord::Concluded { .. } | EffectRecord::Parked { .. }) {
             self.shared.nudges.facts.send_replace(());
         }

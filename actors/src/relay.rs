@@ -4,6 +4,8 @@
 //! each under the fact's entry id as key. Killed between any two of them, the next look finds the mark;
 //! run twice, the second finds the key taken. It decides nothing.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use tokio::sync::{oneshot, watch};
 use turnframe_core::id::{AccountId, CaseRef, EffectId};
@@ -23,6 +25,8 @@ use crate::conversation::ConversationMessage;
 use crate::shared::{Registries, Shared};
 use crate::sweeper::Duty;
 
+/// Why a fact is not carried on that is not there.
+const ELSEWHERE: &str = "the fact is not where its mark says";
 /// How many facts are carried at once.
 const FACTS_AT_ONCE_MAX: usize = 64;
 
@@ -45,10 +49,10 @@ impl Relay {
         effect: EffectId,
         fact: FactKey,
     ) -> Carried {
-        let entries = shared.effect(account, effect).await?;
+        let entries = shared.effect_up_to(account, effect, fact.version).await?;
         let requested = EffectFold::of(&entries)?.ok_or("the effect has no entries")?.requested;
         let is_it = |entry: &&Entry| entry.version == fact.version && entry.id == fact.entry;
-        let entry = entries.iter().find(is_it).ok_or("the fact is not where its mark says")?;
+        let entry = entries.iter().find(is_it).ok_or(ELSEWHERE)?;
         let registry = shared.engine.registry();
         let job = job_of(registry, account, effect, &requested, entry, shared.ids().now())?;
         CaseRoutes(self.registries.cases.clone()).execute(job).await?;
@@ -64,11 +68,17 @@ impl Relay {
         fact: FactKey,
     ) -> Carried {
         let stream = StreamName::Case(case.clone());
-        let before = Version(fact.version.0.saturating_sub(1));
-        let entries = shared.ledger.read_stream(account, &stream, before, PAGE_MAX).await?;
-        let (first, rest) = entries.split_first().ok_or("the fact is not where its mark says")?;
+        let known = shared.writer.fresh().entries(account, &stream, fact.version);
+        let entries = match known {
+            Some(entries) => entries,
+            None => {
+                let before = Version(fact.version.0.saturating_sub(1));
+                Arc::new(shared.ledger.read_stream(account, &stream, before, PAGE_MAX).await?)
+            }
+        };
+        let (first, rest) = entries.split_first().ok_or(ELSEWHERE)?;
         if first.id != fact.entry {
-            return Err("the fact is not where its mark says".into());
+            return Err(ELSEWHERE.into());
         }
         let applied = Applied::read(first, rest)?.ok_or("the fact was not applied")?;
         let cases = CaseRoutes(self.registries.cases.clone());

@@ -41,7 +41,24 @@ impl Shared {
         self.engine.ids()
     }
 
-    /// All entries of an effect.
+    /// The entries of an effect up to one that is to be carried on, without asking the ledger where that can be. There
+    /// may be later ones, written elsewhere: whoever builds on the last of these appends at its version.
+    pub(crate) async fn effect_up_to(
+        &self,
+        account: &AccountId,
+        effect: EffectId,
+        version: Version,
+    ) -> Result<Arc<Vec<Entry>>, ReadError> {
+        let first = Version::NONE.plus(1);
+        match self.writer.fresh().entries(account, &StreamName::Effect(effect), first) {
+            Some(entries) if entries.last().is_some_and(|last| last.version >= version) => {
+                Ok(entries)
+            }
+            Some(_) | None => self.effect(account, effect).await.map(Arc::new),
+        }
+    }
+
+    /// All entries of an effect, from the ledger.
     pub(crate) async fn effect(
         &self,
         account: &AccountId,

@@ -303,6 +303,21 @@ async fn keep_going<L: Looking>(
     }
 }
 
+/// Passes nudges on to an actor: the first at once, and those that come within a pause of it as one.
+pub(crate) fn pass_on<M: ractor::Message>(
+    mut nudges: watch::Receiver<()>,
+    pause: Duration,
+    to: ActorRef<M>,
+    look: fn() -> M,
+) -> AbortHandle {
+    let passing = tokio::spawn(async move {
+        while nudges.changed().await.is_ok() && to.send_message(look()).is_ok() {
+            tokio::time::sleep(pause).await;
+        }
+    });
+    passing.abort_handle()
+}
+
 /// Nothing is begun afterwards in a partition that was lost meanwhile: should it be back already, what was left behind
 /// there is seen to anew first.
 async fn see_to_what_was_left<L: Looking>(
@@ -374,15 +389,8 @@ impl<D: Duty> Actor for Sweeper<D> {
         myself: ActorRef<Self::Msg>,
         (): (),
     ) -> Result<Self::State, ActorProcessingErr> {
-        let mut nudges = self.duty.nudges(&self.shared);
-        let to_nudge = myself.clone();
-        let nudged = tokio::spawn(async move {
-            while nudges.changed().await.is_ok() {
-                if to_nudge.send_message(SweepMessage::Look).is_err() {
-                    return;
-                }
-            }
-        });
+        let nudges = self.duty.nudges(&self.shared);
+        let nudged = pass_on(nudges, PAUSE_MIN, myself.clone(), || SweepMessage::Look);
         myself.send_message(SweepMessage::Look)?;
         Ok(SweepState {
             working: HashSet::new(),
@@ -391,7 +399,7 @@ impl<D: Duty> Actor for Sweeper<D> {
             has_more: false,
             waiting: VecDeque::new(),
             timer: None,
-            nudged: nudged.abort_handle(),
+            nudged,
         })
     }
 

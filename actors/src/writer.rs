@@ -12,6 +12,7 @@ use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use turnframe_ledger::{Append, AppendError, Appended, EventLedger};
 
+use crate::fresh::{self, Fresh};
 use crate::limits::Limits;
 
 type Answer = Result<Appended, AppendError>;
@@ -38,6 +39,7 @@ pub(crate) struct LedgerWriter {
     actor: ActorRef<WriterMessage>,
     permits: Arc<Semaphore>,
     permits_max: u32,
+    fresh: Arc<Fresh>,
 }
 
 impl LedgerWriter {
@@ -59,7 +61,8 @@ impl LedgerWriter {
         let (actor, _) = Actor::spawn(None, shell, ()).await?;
         let permits_max = u32::try_from(limits.appends_waiting_max).unwrap_or(u32::MAX);
         let permits = Arc::new(Semaphore::new(limits.appends_waiting_max));
-        Ok(Self { actor, permits, permits_max })
+        let fresh = Arc::new(Fresh::new(limits.fresh_max_bytes));
+        Ok(Self { actor, permits, permits_max, fresh })
     }
 
     /// Commits an append together with whatever else is waiting. Waits for a place in the queue.
@@ -71,12 +74,22 @@ impl LedgerWriter {
         let away = |_| AppendError::Unavailable { reason: "the writer has stopped".to_owned() };
         let permit = self.permits.clone().acquire_owned().await.map_err(away)?;
         let (answer, answered) = oneshot::channel();
+        let (account, carried) = (append.account.clone(), fresh::carried(&append));
         let waiting = WaitingAppend(Waiting { append, answer, _permit: permit });
         let sent = self.actor.send_message(WriterMessage::Append(Box::new(waiting)));
         sent.map_err(|_| AppendError::Unavailable { reason: "the writer has stopped".to_owned() })?;
-        answered.await.unwrap_or_else(|_| {
+        let answer = answered.await.unwrap_or_else(|_| {
             Err(AppendError::OutcomeUnknown { reason: "the writer gave no answer".to_owned() })
-        })
+        });
+        if let Ok(appended) = &answer {
+            self.fresh.note(&account, carried, appended);
+        }
+        answer
+    }
+
+    /// What was committed last that is to be carried on.
+    pub(crate) fn fresh(&self) -> &Fresh {
+        &self.fresh
     }
 
     /// Commits what is waiting and stops.

@@ -9,10 +9,12 @@ use tokio::runtime::Builder;
 use turnframe_core::id::EffectId;
 use turnframe_core::receipt::ReceiptStatus;
 use turnframe_core::workflow::Decision;
-use turnframe_ledger::EntryKind;
-use turnframe_runtime::effect::OperatorDecision;
+use turnframe_ledger::{EntryKind, StreamName, Version};
+use turnframe_runtime::effect::{OperatorDecision, append_of_decision};
+use turnframe_runtime::fold::effect::EffectFold;
 use turnframe_runtime::port::DestinationProfile;
 use turnframe_runtime::record::{DeferReason, EffectDeferred};
+use turnframe_test::literal;
 use turnframe_test::script::{Behaviour, ScriptedDestination};
 use turnframe_tests::altered::AlteredTrip;
 use turnframe_tests::claims;
@@ -261,5 +263,55 @@ fn a_destination_with_a_pace_is_sent_to_at_that_pace() {
         }
         let longest = Duration::from_millis(500) * u32::try_from(CROWD - 1).expect("a few");
         assert!(started.elapsed() >= longest, "{:?}", started.elapsed());
+    });
+}
+
+#[test]
+fn what_was_written_to_an_effect_behind_a_process_is_found_before_it_is_sent_again() {
+    everywhere(|backend| async move {
+        let is_down = Arc::new(AtomicBool::new(true));
+        let down = is_down.clone();
+        let airline = ScriptedDestination::new("airline", move |_| {
+            let is_down = down.load(Ordering::SeqCst);
+            if is_down { Behaviour::NotSent } else { Behaviour::accepts() }
+        });
+        let world = World::new(backend, Arc::new(desk::interpreter()), Arc::new(airline));
+        let process = world.start().await;
+        process.begin().await;
+        process.say("t1", OPEN).await;
+        process.say("t2", REBOOK).await;
+        process.post("t3", clicked(&process.card().await, "confirm")).await.expect("answered");
+        until(&world, Duration::from_millis(50), "it was not sent", async || {
+            process.kinds().await.contains(&"effect.deferred")
+        })
+        .await;
+        // As another owner of the partition would: the process is not told.
+        let effect = process.effects().await.remove(0);
+        let (ledger, account) = (process.system.ledger(), &process.actor.account);
+        let stream = StreamName::Effect(effect);
+        let nudged = loop {
+            let entries = ledger.read_stream(account, &stream, Version::NONE, 100).await;
+            let fold =
+                EffectFold::of(&entries.expect("entries")).expect("read").expect("an effect");
+            let (operator, profile) = (literal("grace"), DestinationProfile::default());
+            let decision = (&operator, "now", &OperatorDecision::Nudge);
+            let ids = process.system.ids();
+            // An attempt of the process may be on its way, or come in between.
+            if let Ok(append) = append_of_decision(account, effect, &fold, &profile, decision, ids)
+                && let [Ok(nudged)] = ledger.append(vec![append]).await.as_slice()
+            {
+                break nudged.entries[0].clone();
+            }
+        };
+        is_down.store(false, Ordering::SeqCst);
+        until(&world, Duration::from_millis(50), "it is sent", async || {
+            world.airline.book().len() == 1
+        })
+        .await;
+        process.assert_told(ReceiptStatus::Submitted).await;
+        let entries = process.entries().await;
+        let of_effect = entries.iter().filter(|entry| entry.stream == stream);
+        let after = of_effect.skip_while(|entry| entry.version <= nudged.version).next();
+        assert_eq!(after.expect("an entry").kind, EntryKind::EffectDispatched);
     });
 }

@@ -20,8 +20,8 @@ use turnframe_ledger::{Entry, PartitionId, PartitionSet, Position, ReadError};
 use turnframe_runtime::applied::{Applied, AppliedError, CommandRef};
 
 use super::{Domain, Done, Failure};
-use crate::shared::Root;
-use crate::sweeper::{self, AtWork, Busy, Looking, Ready, Sweeping};
+use crate::shared::{Root, Shared};
+use crate::sweeper::{self, AtWork, Busy, Looking, Ready, Sweeping, pass_on};
 
 /// How many entries are read at once.
 const PAGE: usize = 256;
@@ -106,24 +106,16 @@ impl Actor for Follower {
         myself: ActorRef<Self::Msg>,
         (): (),
     ) -> Result<Self::State, ActorProcessingErr> {
-        let pause = self.domain.shared.limits.follow_pause;
-        let mut commits = self.domain.shared.nudges.commits.subscribe();
-        let to_nudge = myself.clone();
-        let nudged = tokio::spawn(async move {
-            while commits.changed().await.is_ok() {
-                if to_nudge.send_message(FollowMessage::Look).is_err() {
-                    return;
-                }
-                tokio::time::sleep(pause).await;
-            }
-        });
+        let Shared { limits, nudges, .. } = self.domain.shared.as_ref();
+        let commits = nudges.commits.subscribe();
+        let nudged = pass_on(commits, limits.follow_pause, myself.clone(), || FollowMessage::Look);
         myself.send_message(FollowMessage::LookAtAll)?;
         Ok(FollowState {
             progress: HashMap::new(),
             working: PartitionSet::NONE,
             resting: PartitionSet::NONE,
             timer: None,
-            nudged: nudged.abort_handle(),
+            nudged,
         })
     }
 

@@ -338,7 +338,8 @@ impl<'a> Placed<'a> {
     fn appended(&self) -> Appended {
         let all = 0..self.links.len();
         let entries = all.map(|index| reference(self.append, &self.links, index)).collect();
-        Appended { partition: self.partition, first_position: self.first, entries }
+        let (partition, first_position) = (self.partition, self.first);
+        Appended { partition, first_position, entries, links: self.links.clone() }
     }
 }
 

@@ -10,7 +10,8 @@ use turnframe_core::id::{AccountId, EntryId, TurnId};
 use turnframe_core::personal::Sealed;
 use turnframe_core::source::Timestamp;
 
-use crate::entry::{EntryKind, EntryRef};
+use crate::admission::Link;
+use crate::entry::{Entry, EntryKind, EntryRef};
 use crate::mark::{MarkChange, is_mark_key};
 use crate::stream::{PartitionId, Position, StreamName, Version};
 
@@ -46,6 +47,15 @@ pub struct NewEntry {
     pub causation: Option<EntryId>,
     /// Facts and personal parts.
     pub body: Sealed,
+}
+
+impl NewEntry {
+    /// How many bytes the entry takes, roughly.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        const ROW_BYTES: usize = 160;
+        ROW_BYTES + body_bytes(&self.body)
+    }
 }
 
 /// An idempotency key: unique within its account for as long as its entry exists (I14).
@@ -150,6 +160,32 @@ pub struct Appended {
     pub first_position: Position,
     /// Where each entry stands, in the order of the append.
     pub entries: Vec<EntryRef>,
+    /// What each entry has beside its content, in the same order.
+    pub links: Vec<Link>,
+}
+
+impl Appended {
+    /// An entry as it was committed, by its index in the append: what reading it back would find.
+    #[must_use]
+    pub fn entry(&self, index: usize, account: &AccountId, new: NewEntry) -> Option<Entry> {
+        let Link { version, commitment, chain } = *self.links.get(index)?;
+        Some(Entry {
+            account: account.clone(),
+            stream: new.stream,
+            version,
+            partition: self.partition,
+            position: self.first_position.plus(index as u64),
+            id: new.id,
+            kind: new.kind,
+            schema: new.schema,
+            recorded_at: new.recorded_at,
+            turn: new.turn,
+            causation: new.causation,
+            body: new.body,
+            commitment,
+            chain,
+        })
+    }
 }
 
 /// Why an append was not acknowledged. Only [`AppendError::OutcomeUnknown`] may have been written.
@@ -263,8 +299,7 @@ impl Append {
     /// Roughly how many bytes the append writes, for the bound of a batch.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        const ROW_BYTES: usize = 160;
-        self.entries.iter().map(|entry| ROW_BYTES + body_bytes(&entry.body)).sum()
+        self.entries.iter().map(NewEntry::bytes).sum()
     }
 }
 

@@ -66,7 +66,10 @@ pub async fn what_is_read_is_what_was_written(backend: &dyn Backend) {
         assert_eq!(entry.version, Version(index as u64 + 1));
         assert_eq!(entry.partition, PartitionId::of(&bench.acme));
         assert_eq!(entry.position, appended.first_position.plus(index as u64));
+        let known = appended.entry(index, &bench.acme, new.clone()).expect("an entry");
+        assert_eq!(format!("{known:?}"), format!("{entry:?}"), "it is known without reading it");
     }
+    assert!(appended.entry(2, &bench.acme, written[0].clone()).is_none());
     assert_eq!(bench.verified().await, 2);
 }
 
