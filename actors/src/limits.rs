@@ -69,7 +69,7 @@ impl Default for Limits {
             appends_waiting_max: 16_384,
             batch_max_appends: 1_024,
             batch_max_bytes: 8 * 1024 * 1024,
-            fresh_max_bytes: 8 * 1024 * 1024,
+            fresh_max_bytes: 16 * 1024 * 1024,
             idle: Duration::from_secs(60),
             sweep: Duration::from_secs(5),
             turn_attempts_max: 5,

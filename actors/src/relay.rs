@@ -28,7 +28,7 @@ use crate::sweeper::Duty;
 /// Why a fact is not carried on that is not there.
 const ELSEWHERE: &str = "the fact is not where its mark says";
 /// How many facts are carried at once.
-const FACTS_AT_ONCE_MAX: usize = 64;
+const FACTS_AT_ONCE_MAX: usize = 128;
 
 pub(crate) struct Relay {
     registries: Registries,

@@ -15,6 +15,7 @@ use futures::stream::{self, StreamExt};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio::sync::{Mutex, Semaphore, mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle};
+use tokio::time::Instant;
 use turnframe_core::id::AccountId;
 use turnframe_core::source::Timestamp;
 use turnframe_ledger::mark::MARK_PAGE_MAX;
@@ -29,6 +30,9 @@ use crate::shared::{Root, Shared};
 const PAUSE_MIN: Duration = Duration::from_millis(5);
 /// How long a stream rests after work that left its mark standing; it doubles up to the sweep.
 const REST: Duration = Duration::from_millis(20);
+/// How many times as long as it took to look the ledger is left alone then. A look costs what is due: where much is, the
+/// looks would else take the time that working on it needs.
+const QUIET: u32 = 4;
 /// The pause before a sweeper that ended by panic is started again.
 const RESTART_PAUSE: Duration = Duration::from_millis(200);
 
@@ -176,6 +180,8 @@ struct SweepState {
     has_more: bool,
     /// What the last look found beyond that, in order: it is begun as room comes, without another look.
     waiting: VecDeque<(StreamKey, Mark)>,
+    /// Until when the ledger is not looked at again.
+    quiet_until: Instant,
     timer: Option<AbortHandle>,
     nudged: AbortHandle,
 }
@@ -398,6 +404,7 @@ impl<D: Duty> Actor for Sweeper<D> {
             dues: BinaryHeap::new(),
             has_more: false,
             waiting: VecDeque::new(),
+            quiet_until: Instant::now(),
             timer: None,
             nudged,
         })
@@ -451,6 +458,11 @@ impl<D: Duty> Sweeper<D> {
             state.has_more = true;
             return;
         }
+        let quiet = state.quiet_until.saturating_duration_since(Instant::now());
+        if !quiet.is_zero() {
+            return self.look_again(myself, state, quiet);
+        }
+        let started = Instant::now();
         let mut query = query(self.duty.as_ref(), served, Some(now));
         let mut rested: HashMap<StreamKey, Resting> = HashMap::new();
         // A stream's marks are worked on in their order: one that has to wait holds up those behind it.
@@ -486,6 +498,8 @@ impl<D: Duty> Sweeper<D> {
                 break;
             }
         }
+        let quiet = started.elapsed().saturating_mul(QUIET).min(self.shared.limits.sweep);
+        state.quiet_until = Instant::now() + quiet;
         if !state.has_more {
             // Streams without a due mark have nothing to rest from; those at work are not over yet.
             state.resting.retain(|key, _| rested.contains_key(key) || state.working.contains(key));
