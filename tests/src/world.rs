@@ -26,10 +26,10 @@ use turnframe_runtime::port::{Destination, ErasedDomainActor, Interpreter, Narra
 use turnframe_test::fault::{
     CrashSwitch, DispatchFault, FaultDestination, FaultLedger, FaultPlan, LedgerFault,
 };
-use turnframe_test::literal;
 use turnframe_test::postgres::{self, Database};
 use turnframe_test::script::ScriptedDestination;
 use turnframe_test::sources::{self, ManualClock, SeededEntropy};
+use turnframe_test::{literal, place};
 use uuid::Uuid;
 
 use crate::desk;
@@ -135,7 +135,11 @@ impl World {
                 ledger: Arc::new(MemoryLedger::new()),
                 snapshots: Arc::new(MemorySnapshots::default()),
             }),
-            Backend::Sqlite => Storage::Sqlite(TempDir::new().expect("a directory of its own")),
+            // Processes of a world die, and its machine does not.
+            Backend::Sqlite => {
+                let directory = TempDir::new_in(place::throwaway());
+                Storage::Sqlite(directory.expect("a directory of its own"))
+            }
             Backend::Postgres => {
                 Storage::Postgres { database: OnceCell::new(), opened: AtomicU64::new(0) }
             }
