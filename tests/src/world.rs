@@ -235,11 +235,6 @@ impl World {
         self.open().await.snapshots.clear().await.expect("cleared");
     }
 
-    /// Whether a process left an attempt without a conclusion. Asked between two processes.
-    pub async fn has_attempt_on_its_way(&self) -> bool {
-        has_attempt_on_its_way(self.open().await.ledger.as_ref()).await
-    }
-
     /// Starts a process without faults.
     pub async fn start(&self) -> Process {
         self.start_with(FaultPlan::none(), FaultPlan::none(), CrashSwitch::new()).await
@@ -252,7 +247,18 @@ impl World {
         dispatches: FaultPlan<DispatchFault>,
         switch: CrashSwitch,
     ) -> Process {
-        let Opened { ledger, snapshots } = self.open().await;
+        self.start_on(self.open().await, appends, dispatches, switch).await
+    }
+
+    /// The same on what was opened before.
+    pub async fn start_on(
+        &self,
+        opened: Opened,
+        appends: FaultPlan<LedgerFault>,
+        dispatches: FaultPlan<DispatchFault>,
+        switch: CrashSwitch,
+    ) -> Process {
+        let Opened { ledger, snapshots } = opened;
         let ledger = self.ledger.clone().unwrap_or(ledger);
         let faults = Arc::new(FaultLedger::new(ledger, appends, switch.clone()));
         let remote = self.destination.clone().unwrap_or_else(|| self.airline.clone());
