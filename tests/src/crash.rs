@@ -5,11 +5,30 @@ use turnframe_test::fault::{CrashSwitch, DispatchFault, FaultPlan, LedgerFault};
 
 use crate::world::{Backend, Process, World};
 
-/// Runs a test on every backend, each time in a runtime of its own.
-pub fn everywhere<F: Future<Output = ()>>(test: impl Fn(Backend) -> F) {
-    for backend in Backend::ALL {
-        runtime().block_on(test(backend));
-    }
+/// Runs a test on every backend, side by side: one waits for a file, another for a server, and none for one another.
+///
+/// # Panics
+/// When it fails on one, after it has run on all.
+pub fn on_every_backend(test: impl Fn(Backend) + Sync) {
+    std::thread::scope(|scope| {
+        let running = Backend::ALL.map(|backend| {
+            let test = &test;
+            let named = std::thread::Builder::new().name(format!("{backend:?}"));
+            named.spawn_scoped(scope, move || test(backend)).expect("a thread")
+        });
+        let ended = running.map(|it| it.join());
+        if let Some(failed) = ended.into_iter().find_map(Result::err) {
+            std::panic::resume_unwind(failed);
+        }
+    });
+}
+
+/// Runs a test on every backend, each in a runtime of its own.
+///
+/// # Panics
+/// When it fails on one.
+pub fn everywhere<F: Future<Output = ()>>(test: impl Fn(Backend) -> F + Sync) {
+    on_every_backend(|backend| runtime().block_on(test(backend)));
 }
 
 /// Runs work in a process that dies at a fault of the plans, and throws away what the process was.

@@ -17,7 +17,7 @@ use turnframe_test::fault::{Boundary, Coverage, CrashPoint, CrashSwitch, FaultPl
 
 use turnframe_travel::airline::Standing;
 
-use crate::world::{Process, World, clicked, said};
+use crate::world::{Process, World, clicked, has_attempt_on_its_way, said};
 
 /// How long a process may take to die of an append that is on the ledger.
 const DYING: Duration = Duration::from_secs(5);
@@ -146,8 +146,11 @@ impl<'a> Run<'a> {
         }
         let runtime = runtime();
         let (end, appends, sends) = runtime.block_on(async {
-            let left_an_attempt = self.world.has_attempt_on_its_way().await;
-            let process = self.world.start().await;
+            let opened = self.world.open().await;
+            let left_an_attempt = has_attempt_on_its_way(opened.ledger.as_ref()).await;
+            let (appends, sends) = (FaultPlan::none(), FaultPlan::none());
+            let switch = CrashSwitch::new();
+            let process = self.world.start_on(opened, appends, sends, switch).await;
             self.steps(&process).await;
             let performed =
                 self.world.airline.book().values().map(|it| it.performed as usize).sum();

@@ -26,10 +26,10 @@ use turnframe_runtime::port::{Destination, ErasedDomainActor, Interpreter, Narra
 use turnframe_test::fault::{
     CrashSwitch, DispatchFault, FaultDestination, FaultLedger, FaultPlan, LedgerFault,
 };
-use turnframe_test::literal;
 use turnframe_test::postgres::{self, Database};
 use turnframe_test::script::ScriptedDestination;
 use turnframe_test::sources::{self, ManualClock, SeededEntropy};
+use turnframe_test::{literal, place};
 use uuid::Uuid;
 
 use crate::desk;
@@ -135,7 +135,11 @@ impl World {
                 ledger: Arc::new(MemoryLedger::new()),
                 snapshots: Arc::new(MemorySnapshots::default()),
             }),
-            Backend::Sqlite => Storage::Sqlite(TempDir::new().expect("a directory of its own")),
+            // Processes of a world die, and its machine does not.
+            Backend::Sqlite => {
+                let directory = TempDir::new_in(place::throwaway());
+                Storage::Sqlite(directory.expect("a directory of its own"))
+            }
             Backend::Postgres => {
                 Storage::Postgres { database: OnceCell::new(), opened: AtomicU64::new(0) }
             }
@@ -231,11 +235,6 @@ impl World {
         self.open().await.snapshots.clear().await.expect("cleared");
     }
 
-    /// Whether a process left an attempt without a conclusion. Asked between two processes.
-    pub async fn has_attempt_on_its_way(&self) -> bool {
-        has_attempt_on_its_way(self.open().await.ledger.as_ref()).await
-    }
-
     /// Starts a process without faults.
     pub async fn start(&self) -> Process {
         self.start_with(FaultPlan::none(), FaultPlan::none(), CrashSwitch::new()).await
@@ -248,7 +247,18 @@ impl World {
         dispatches: FaultPlan<DispatchFault>,
         switch: CrashSwitch,
     ) -> Process {
-        let Opened { ledger, snapshots } = self.open().await;
+        self.start_on(self.open().await, appends, dispatches, switch).await
+    }
+
+    /// The same on what was opened before.
+    pub async fn start_on(
+        &self,
+        opened: Opened,
+        appends: FaultPlan<LedgerFault>,
+        dispatches: FaultPlan<DispatchFault>,
+        switch: CrashSwitch,
+    ) -> Process {
+        let Opened { ledger, snapshots } = opened;
         let ledger = self.ledger.clone().unwrap_or(ledger);
         let faults = Arc::new(FaultLedger::new(ledger, appends, switch.clone()));
         let remote = self.destination.clone().unwrap_or_else(|| self.airline.clone());

@@ -12,7 +12,7 @@ use turnframe_runtime::port::{DestinationProfile, Resending};
 use turnframe_test::fault::{Crash, FaultPlan, LedgerFault};
 use turnframe_tests::altered::AlteredTrip;
 use turnframe_tests::claims;
-use turnframe_tests::crash::{everywhere, in_a_process, until_the_crash};
+use turnframe_tests::crash::{everywhere, in_a_process, on_every_backend, until_the_crash};
 use turnframe_tests::desk::{OPEN, REBOOK};
 use turnframe_tests::reading::{kinds, outcome};
 use turnframe_tests::world::{Backend, Process, World, notices};
@@ -87,7 +87,7 @@ fn case_04_a_timeout_after_the_send_is_unknown_and_asking_again_sends_nothing() 
 
 #[test]
 fn case_05_of_two_effects_the_first_is_found_by_its_key_and_the_second_is_sent_once() {
-    for backend in Backend::ALL {
+    on_every_backend(|backend| {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let (mut world, airline) = runtime.block_on(over_http(backend));
         let twice = |mut decision: Decision<TripEvent>| {
@@ -111,7 +111,7 @@ fn case_05_of_two_effects_the_first_is_found_by_its_key_and_the_second_is_sent_o
             assert!(told(&process).await.contains(&ReceiptStatus::Unknown));
             claims::check(&process).await;
         });
-    }
+    });
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn case_06_what_is_not_idempotent_is_attempted_once_and_left_to_a_person() {
 
 #[test]
 fn l06_a_process_killed_after_the_send_asks_once_per_key() {
-    for backend in Backend::ALL {
+    on_every_backend(|backend| {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let (world, airline) = runtime.block_on(over_http(backend));
         let sent_and_killed = FaultPlan::none().with(1, Crash::After);
@@ -159,5 +159,5 @@ fn l06_a_process_killed_after_the_send_asks_once_per_key() {
                 assert_eq!(kinds(&entries, EntryKind::EffectRequested), 1);
             });
         }
-    }
+    });
 }

@@ -19,7 +19,7 @@ use turnframe_runtime::record::{
 use turnframe_test::fault::CrashPoint;
 use turnframe_test::literal;
 use turnframe_test::script::{Behaviour, Lookup, ScriptedDestination};
-use turnframe_tests::crash::everywhere;
+use turnframe_tests::crash::{everywhere, on_every_backend};
 use turnframe_tests::desk::{self, OPEN, REBOOK};
 use turnframe_tests::matrix::{End, Step, play, same};
 use turnframe_tests::world::{Backend, Process, World};
@@ -149,10 +149,10 @@ fn a_decision_survives_a_crash_on_either_side_of_it() {
         }
         assert_eq!(clean.performed, crashed.performed, "after a crash {point}");
     };
-    for backend in Backend::ALL {
+    on_every_backend(|backend| {
         let sends = play(|| world(backend).0, &steps, compare);
         assert_eq!(sends, 1, "one send");
-    }
+    });
 }
 
 fn on(backend: Backend, airline: ScriptedDestination) -> World {
@@ -386,10 +386,10 @@ fn a_release_survives_a_crash_on_either_side_of_it() {
         airline.looking_up(|_, _| Lookup::Answer(nobody_knows())).with_profile(profile)
     };
     let compare = same_unless_left(&["submitted", "reconciliation_required"]);
-    for backend in Backend::ALL {
+    on_every_backend(|backend| {
         let sends = play(|| on(backend, airline()), &steps, &compare);
         assert_eq!(sends, 2, "one that was lost, and one that was released");
-    }
+    });
 }
 
 #[test]
@@ -406,10 +406,10 @@ fn parking_survives_a_crash_on_either_side_of_it() {
         airline.with_profile(patient())
     };
     let compare = same_unless_left(&["reconciliation_required"]);
-    for backend in Backend::ALL {
+    on_every_backend(|backend| {
         let sends = play(|| on(backend, airline()), &steps, &compare);
         assert_eq!(sends, 1, "and none once it is parked");
-    }
+    });
 }
 
 #[test]
@@ -428,8 +428,8 @@ fn a_nudge_survives_a_crash_on_either_side_of_it() {
         airline.with_profile(patient())
     };
     let compare = same_unless_left(&["submitted"]);
-    for backend in Backend::ALL {
+    on_every_backend(|backend| {
         let sends = play(|| on(backend, airline()), &steps, &compare);
         assert_eq!(sends, 1, "a nudge sends nothing twice");
-    }
+    });
 }

@@ -8,7 +8,7 @@ use turnframe_ledger::EntryKind;
 use turnframe_test::fault::{Crash, FaultPlan};
 use turnframe_test::script::{ScriptedInterpreter, means, propose};
 use turnframe_tests::altered::AlteredTrip;
-use turnframe_tests::crash::{everywhere, in_a_process, until_the_crash};
+use turnframe_tests::crash::{everywhere, in_a_process, on_every_backend, until_the_crash};
 use turnframe_tests::desk::{self, ADD_SEAT, OPEN, RENAME};
 use turnframe_tests::reading::{commands, count, fresh_of, is_applied, kinds, outcome, persisted};
 use turnframe_tests::world::{Backend, Process, World, notices, said, shown};
@@ -102,7 +102,7 @@ fn case_14_when_policy_got_stricter_the_approval_is_asked_again_under_the_new_on
 #[test]
 fn case_14_words_that_were_enough_when_they_were_planned_ask_for_a_click_when_they_are_not_any_more()
  {
-    for backend in Backend::ALL {
+    on_every_backend(|backend| {
         let mut world = world(backend);
         in_a_process(&world, async |process: Process| {
             process.begin().await;
@@ -123,7 +123,7 @@ fn case_14_words_that_were_enough_when_they_were_planned_ask_for_a_click_when_th
             let answer = process.click("t3", &card, "confirm").await;
             assert!(is_applied(outcome(&answer)), "{answer:#?}");
         });
-    }
+    });
 }
 
 #[test]

@@ -12,7 +12,7 @@ use turnframe_ledger::{Entry, EntryKind, PartitionId, StreamName};
 use turnframe_test::fault::{Crash, FaultPlan, LedgerFault};
 use turnframe_test::script::{ScriptedInterpreter, means, propose};
 use turnframe_tests::claims;
-use turnframe_tests::crash::{in_a_process, until_the_crash};
+use turnframe_tests::crash::{in_a_process, on_every_backend, until_the_crash};
 use turnframe_tests::desk::{self, HELLO, OPEN, REBOOK, RENAME};
 use turnframe_tests::reading::{count, is_applied, kinds, outcome, receipts};
 use turnframe_tests::world::{Backend, Process, World, clicked, notices, said};
@@ -207,7 +207,7 @@ fn dies_in_a_rename(world: &World, (name, nth, crash): (&str, usize, Crash)) {
 
 #[test]
 fn l05_recovery_and_a_client_that_asks_again_come_to_one_outcome() {
-    for backend in Backend::ALL {
+    on_every_backend(|backend| {
         for place in places() {
             let world = world(backend);
             dies_in_a_rename(&world, place);
@@ -229,12 +229,12 @@ fn l05_recovery_and_a_client_that_asks_again_come_to_one_outcome() {
                 claims::check(&process).await;
             });
         }
-    }
+    });
 }
 
 #[test]
 fn l05_recovery_and_a_second_click_come_to_one_effect() {
-    for backend in Backend::ALL {
+    on_every_backend(|backend| {
         let world = world(backend);
         let card = std::sync::Mutex::new(None);
         let committed = FaultPlan::none().with(REBOOKING, LedgerFault::Crash(Crash::After));
@@ -261,13 +261,13 @@ fn l05_recovery_and_a_second_click_come_to_one_effect() {
             let book = world.airline.book();
             assert_eq!(book.values().map(|it| it.performed).collect::<Vec<_>>(), [1]);
         });
-    }
+    });
 }
 
 #[test]
 fn l07_what_was_committed_and_not_sent_is_sent_after_the_restart_and_nobody_has_to_ask() {
     let before_the_send = [(REBOOKING, Crash::After), ("effect: effect.dispatched", Crash::Before)];
-    for backend in Backend::ALL {
+    on_every_backend(|backend| {
         for (name, crash) in before_the_send {
             let world = world(backend);
             let plan = FaultPlan::none().with(name, LedgerFault::Crash(crash));
@@ -283,12 +283,12 @@ fn l07_what_was_committed_and_not_sent_is_sent_after_the_restart_and_nobody_has_
                 claims::check(&process).await;
             });
         }
-    }
+    });
 }
 
 #[test]
 fn l07_an_attempt_that_never_left_goes_out_once_more_under_its_key_when_that_is_certain() {
-    for backend in Backend::ALL {
+    on_every_backend(|backend| {
         let world = world(backend);
         let at_the_send = FaultPlan::none().with(1, Crash::Before);
         until_the_crash(&world, FaultPlan::none(), at_the_send, rebooks);
@@ -304,7 +304,7 @@ fn l07_an_attempt_that_never_left_goes_out_once_more_under_its_key_when_that_is_
             assert_eq!(book.values().map(|it| it.performed).collect::<Vec<_>>(), [1]);
             claims::check(&process).await;
         });
-    }
+    });
 }
 
 async fn rebooks(process: Process) {

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use turnframe_test::fault::CrashPoint;
+use turnframe_tests::crash::on_every_backend;
 use turnframe_tests::desk::{self, ADD_SEAT, HELLO, OPEN, OPEN_SECOND, REBOOK, RENAME, WHICH};
 use turnframe_tests::matrix::{End, Step, play, same};
-use turnframe_tests::world::{Backend, World};
+use turnframe_tests::world::World;
 
 fn everywhere(steps: &[Step]) {
-    for backend in Backend::ALL {
+    on_every_backend(|backend| {
         assert_eq!(play(|| World::desk(backend), steps, same), 0, "nothing is sent");
-    }
+    });
 }
 
 #[test]
@@ -69,9 +70,9 @@ fn a_click_submits_once_and_the_same_click_again_changes_nothing() {
             same(point, clean, crashed);
         }
     };
-    for backend in Backend::ALL {
+    on_every_backend(|backend| {
         assert_eq!(play(|| World::desk(backend), &steps, compare), 1, "one send");
-    }
+    });
 }
 
 #[test]
@@ -94,9 +95,9 @@ fn an_answer_that_is_lost_on_the_way_is_unknown_until_the_look_up() {
         assert!(crashed.state.contains("\"status\": \"unknown\""), "after a crash {point}");
         assert!(crashed.state.contains("\"status\": \"submitted\""), "after a crash {point}");
     };
-    for backend in Backend::ALL {
+    on_every_backend(|backend| {
         assert_eq!(play(make(backend), &steps, compare), 1, "one send, and look-ups");
-    }
+    });
 }
 
 #[test]
@@ -117,7 +118,7 @@ fn what_the_airline_calls_back_to_say_is_heard_once_and_an_older_word_changes_no
             same(point, clean, crashed);
         }
     };
-    for backend in Backend::ALL {
+    on_every_backend(|backend| {
         assert_eq!(play(|| World::desk(backend), &steps, compare), 1, "one send");
-    }
+    });
 }

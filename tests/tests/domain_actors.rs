@@ -16,7 +16,7 @@ use turnframe_runtime::record::{CaseCommand, CaseEvent};
 use turnframe_test::fault::CrashPoint;
 use turnframe_test::literal;
 use turnframe_tests::claims;
-use turnframe_tests::crash::everywhere;
+use turnframe_tests::crash::{everywhere, on_every_backend};
 use turnframe_tests::desk::{self, HELLO, OPEN, OPEN_SECOND, REBOOK, RENAME};
 use turnframe_tests::domain::{Reacted, Scripted, Seen, protect, wake};
 use turnframe_tests::matrix::{End, Step, play, same};
@@ -168,9 +168,9 @@ fn every_append_and_send_of_a_deadline_may_be_the_last_of_a_process() {
             same(point, clean, crashed);
         }
     };
-    for backend in Backend::ALL {
+    on_every_backend(|backend| {
         assert_eq!(play(|| with_deadline(backend), &steps, compare), 1, "one send");
-    }
+    });
 }
 
 #[test]
@@ -441,7 +441,7 @@ async fn a_timer_that_is_taken_back_while_it_fires_sets_nothing_any_more() {
 }
 
 /// An actor that fails on a trip's opening in some way holds up nothing, and is shown it again later.
-fn assert_set_aside(name: &'static str, make: impl Fn(Arc<AtomicBool>) -> Scripted) {
+fn assert_set_aside(name: &'static str, make: impl Fn(Arc<AtomicBool>) -> Scripted + Sync) {
     everywhere(|backend| {
         let well = Arc::new(AtomicBool::new(false));
         let follower = Arc::new(make(well.clone()));

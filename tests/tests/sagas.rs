@@ -9,7 +9,7 @@ use turnframe_runtime::record::CaseCommand;
 use turnframe_test::fault::CrashPoint;
 use turnframe_test::script::Behaviour;
 use turnframe_tests::claims;
-use turnframe_tests::crash::everywhere;
+use turnframe_tests::crash::{everywhere, on_every_backend};
 use turnframe_tests::matrix::{End, Step, play, same};
 use turnframe_tests::order::{self, Leg, ORDER};
 use turnframe_tests::world::{Process, World};
@@ -137,7 +137,7 @@ fn every_append_and_send_of_a_saga_may_be_the_last_of_a_process() {
             same(point, clean, crashed);
         }
     };
-    for backend in turnframe_tests::world::Backend::ALL {
+    on_every_backend(|backend| {
         assert_eq!(play(|| order::world(backend, cannot_ship), &steps, compare), 3, "three sends");
-    }
+    });
 }

@@ -14,7 +14,7 @@ use turnframe_test::script::{
     propose,
 };
 use turnframe_tests::claims;
-use turnframe_tests::crash::{everywhere, in_a_process, until_the_crash};
+use turnframe_tests::crash::{everywhere, in_a_process, on_every_backend, until_the_crash};
 use turnframe_tests::desk::{self, ADD_SEAT, HELLO, OPEN, OPEN_SECOND, REBOOK, RENAME, WHICH};
 use turnframe_tests::reading::{count, is_applied, outcome, receipts};
 use turnframe_tests::world::{Backend, Process, World, clicked, said, statuses};
@@ -38,7 +38,7 @@ async fn rebooked(world: &World) -> (Process, Arc<AssistantTurn>) {
 
 #[test]
 fn scenario_13_words_that_fail_after_the_commit_change_no_receipt_and_repeat_no_command() {
-    for backend in Backend::ALL {
+    on_every_backend(|backend| {
         let asked = Arc::new(AtomicUsize::new(0));
         let mut world = World::desk(backend);
         world.narrator = Some(Arc::new(ScriptedNarrator::new(move |_| {
@@ -69,12 +69,12 @@ fn scenario_13_words_that_fail_after_the_commit_change_no_receipt_and_repeat_no_
             assert!(!committed.iter().any(|it| it.name.contains("case.event")), "{committed:?}");
             claims::check(&process).await;
         });
-    }
+    });
 }
 
 #[test]
 fn scenario_13_a_model_that_went_away_after_the_plan_was_persisted_is_not_missed() {
-    for backend in Backend::ALL {
+    on_every_backend(|backend| {
         let plan = |script: ScriptedInterpreter| {
             script.on(
                 UNDERSTOOD_ONCE,
@@ -108,7 +108,7 @@ fn scenario_13_a_model_that_went_away_after_the_plan_was_persisted_is_not_missed
             let card = process.card().await;
             assert_eq!(answer.acts[0].outcome, ActOutcome::AwaitingConfirmation { card: card.id });
         });
-    }
+    });
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,7 +5,7 @@
 //! For a workflow: [`given`] tests a decision by the history it meets, [`explore`] walks through all states and checks
 //! what each must hold. For a whole system: [`script`] stands in for models and remotes, [`fault`] kills the process at
 //! every place where it touches what outlives it. [`sample`] is a small workflow to run where one's own is not the
-//! point. [`postgres`] is a throwaway server for stores that live in one.
+//! point. [`postgres`] is a throwaway server for stores that live in one, and [`place`] is where throwaway files lie.
 
 pub mod destination;
 pub mod explore;
@@ -13,6 +13,7 @@ pub mod fault;
 pub mod given;
 pub mod ledger;
 mod literal;
+pub mod place;
 pub mod postgres;
 pub mod sample;
 pub mod script;

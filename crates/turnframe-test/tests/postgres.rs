@@ -68,7 +68,7 @@ async fn wait_until(what: &str, condition: impl Fn() -> bool) {
 }
 
 #[tokio::test]
-async fn a_commit_is_on_disk_before_it_is_acknowledged() {
+async fn a_commit_is_synced_before_it_is_acknowledged() {
     let database = shared().database().await;
     let mut connection = connect(&database.url()).await;
     for setting in ["SHOW fsync", "SHOW synchronous_commit", "SHOW full_page_writes"] {

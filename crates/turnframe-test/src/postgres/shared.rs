@@ -21,6 +21,7 @@ use super::installation::Installation;
 use super::keeper;
 use super::port::ReservedPort;
 use super::server::Server;
+use crate::place;
 
 /// How long the server stays when nobody uses it: from one test executable to the next.
 const LINGER: Duration = Duration::from_secs(15);
@@ -64,9 +65,9 @@ impl Shared {
         (env!("CARGO_MANIFEST_DIR"), installation.folder(), SETTINGS).hash(&mut hasher);
         let name = format!("turnframe-postgres-{}-{:016x}", account.runner(), hasher.finish());
         // The name by which its processes know it: a temporary directory may be reached over a link.
-        let temporary = fs::canonicalize(std::env::temp_dir())
-            .map_err(PostgresError::io("find the temporary directory"))?;
-        Ok(Self { account, installation, home: temporary.join(name), linger: LINGER })
+        let place = fs::canonicalize(place::throwaway())
+            .map_err(PostgresError::io("find a place for the server"))?;
+        Ok(Self { account, installation, home: place.join(name), linger: LINGER })
     }
 
     /// Uses the server, which is started when it does not run.
