@@ -181,7 +181,7 @@ mod tests {
     }
 
     fn case() -> StreamName {
-        let workflow = WorkflowKey::new("trip").expect("a name");
+        let workflow = WorkflowKey::new("tally").expect("a name");
         let case = "00000000-0000-7000-8000-000000000002".parse().expect("an id");
         StreamName::Case(CaseRef { workflow, case })
     }

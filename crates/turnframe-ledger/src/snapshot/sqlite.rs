@@ -107,10 +107,11 @@ impl SqliteSnapshots {
     }
 }
 
-/// Whether the file itself is at fault: `SQLITE_CORRUPT` or `SQLITE_NOTADB`.
+/// Whether the file itself is at fault: `SQLITE_CORRUPT`, `SQLITE_NOTADB`, or `SQLITE_IOERR_SHORT_READ` where it, or the
+/// log beside it, ends before what is to be read.
 fn is_damaged(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|error| error.code());
-    code.is_some_and(|code| code == "11" || code == "26")
+    code.is_some_and(|code| code == "11" || code == "26" || code == "522")
 }
 
 fn delete(path: &Path) -> Result<(), SnapshotsUnavailable> {
@@ -184,6 +185,18 @@ mod tests {
         std::fs::write(&path, "not a database, and long enough to be read as one".repeat(100))
             .expect("written");
         works(&path).await;
+    }
+
+    #[tokio::test]
+    async fn l17_a_log_that_ends_too_early_is_made_anew_with_its_file() {
+        let directory = tempfile::tempdir().expect("directory");
+        let path = directory.path().join("views.db");
+        // Whoever has it open keeps the index by which the log is read.
+        let open = SqliteSnapshots::open(&path).await.expect("open");
+        open.save(&account("acme"), &conversation("c"), saved()).await;
+        std::fs::write(directory.path().join("views.db-wal"), "cut off").expect("written");
+        works(&path).await;
+        open.close().await;
     }
 
     #[tokio::test]
