@@ -310,8 +310,8 @@ fn what_was_written_to_an_effect_behind_a_process_is_found_before_it_is_sent_aga
         .await;
         process.assert_told(ReceiptStatus::Submitted).await;
         let entries = process.entries().await;
-        let of_effect = entries.iter().filter(|entry| entry.stream == stream);
-        let after = of_effect.skip_while(|entry| entry.version <= nudged.version).next();
+        let mut of_effect = entries.iter().filter(|entry| entry.stream == stream);
+        let after = of_effect.find(|entry| entry.version > nudged.version);
         assert_eq!(after.expect("an entry").kind, EntryKind::EffectDispatched);
     });
 }
