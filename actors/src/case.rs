@@ -13,7 +13,7 @@ use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio::sync::oneshot;
 use turnframe_core::id::{AccountId, CaseRevision, InteractionId};
 use turnframe_core::plan::{ActOutcome, Action};
-use turnframe_core::registry::{ErasedState, ErasedWorkflow};
+use turnframe_core::registry::ErasedWorkflow;
 use turnframe_ledger::ledger::PAGE_MAX;
 use turnframe_ledger::{AppendError, EntryKind, StreamName, Version};
 use turnframe_runtime::execute::{self, CaseDecision, CaseJob, Known, Original};
@@ -74,18 +74,12 @@ struct CaseActor {
 struct CaseState {
     fold: CaseFold,
     /// How it stood after commits that are news to a conversation, which is told of them in order while the case moves on.
-    before: VecDeque<Before>,
+    /// Without its cards.
+    before: VecDeque<OpenCase>,
     saved_at: Version,
     /// Nobody knows what became of an append, which may land yet. Until another one goes in behind the same version,
     /// the ledger is asked before anything is said of the case.
     is_in_doubt: bool,
-}
-
-/// How a case stood at a revision, without its cards.
-struct Before {
-    version: Version,
-    revision: CaseRevision,
-    state: ErasedState,
 }
 
 impl Actor for CaseActor {
@@ -119,12 +113,9 @@ impl CaseState {
         if self.before.len() == STATES_KEPT_MAX {
             self.before.pop_front();
         }
-        let CaseFold { version, revision, state, .. } = &self.fold;
-        self.before.push_back(Before {
-            version: *version,
-            revision: *revision,
-            state: state.clone(),
-        });
+        let CaseFold { version, revision, ref state, .. } = self.fold;
+        let (state, cards) = (state.clone(), Vec::new());
+        self.before.push_back(OpenCase { version, revision, state, cards });
     }
 }
 
@@ -287,10 +278,8 @@ impl CaseActor {
             return Ok(open(now));
         }
         let cards = open(now).cards;
-        if let Some(Before { version, state, .. }) =
-            state.before.iter().find(|before| before.revision == revision)
-        {
-            return Ok(OpenCase { version: *version, revision, state: state.clone(), cards });
+        if let Some(before) = state.before.iter().find(|before| before.revision == revision) {
+            return Ok(OpenCase { cards, ..before.clone() });
         }
         let mut fold = CaseFold::new(self.workflow.as_ref());
         'pages: loop {

@@ -16,7 +16,6 @@ use turnframe_ledger::{
 type Start = (AccountId, StreamName, Version);
 
 /// Entries of a stream without a gap.
-#[derive(Default)]
 struct Run {
     entries: Arc<Vec<Entry>>,
     bytes: usize,
@@ -78,12 +77,16 @@ impl Fresh {
         }
         let mut generations = self.generations();
         generations.make_room(bytes, self.bytes_max);
-        let mut starts: HashMap<StreamName, Version> = HashMap::new();
+        let mut runs: HashMap<StreamName, (Vec<Entry>, usize)> = HashMap::new();
         for (index, new) in carried {
             let bytes = new.bytes();
             let Some(entry) = appended.entry(index, account, new) else { continue };
-            let start = starts.entry(entry.stream.clone()).or_insert(entry.version);
-            *start = generations.add(*start, entry, bytes);
+            let run = runs.entry(entry.stream.clone()).or_default();
+            run.0.push(entry);
+            run.1 += bytes;
+        }
+        for (stream, (entries, bytes)) in runs {
+            generations.add(account, &stream, Run { entries: Arc::new(entries), bytes });
         }
     }
 
@@ -110,6 +113,7 @@ impl Fresh {
 
 impl Generation {
     fn insert(&mut self, start: Start, run: Run) {
+        self.remove(&start);
         self.bytes += run.bytes;
         self.runs.insert(start, run);
     }
@@ -132,25 +136,22 @@ impl Generations {
         self.young.bytes + self.old.bytes
     }
 
-    /// Adds an entry to the run that begins with its stream, where it follows that; else to the one that begins with its
-    /// append. Says where the run begins that it was added to.
-    fn add(&mut self, of_append: Version, entry: Entry, bytes: usize) -> Version {
-        let at = |version| (entry.account.clone(), entry.stream.clone(), version);
+    /// Adds the entries of an append to the run that begins with their stream, where they follow it; else as a run of
+    /// their own. What they do not follow is out of date.
+    fn add(&mut self, account: &AccountId, stream: &StreamName, run: Run) {
+        let Some(version) = run.entries.first().map(|entry| entry.version) else { return };
+        let at = |version| (account.clone(), stream.clone(), version);
         let first = Version::NONE.plus(1);
-        let follows = |run: &Run| {
-            run.entries.last().is_some_and(|last| last.version.plus(1) == entry.version)
-        };
-        let whole = self.take(&at(first)).filter(follows);
-        let start = if whole.is_some() { first } else { of_append };
-        let mut run = match whole {
-            Some(run) => run,
-            None => self.take(&at(start)).filter(follows).unwrap_or_default(),
-        };
-        let key = at(start);
-        Arc::make_mut(&mut run.entries).push(entry);
-        run.bytes += bytes;
-        self.young.insert(key, run);
-        start
+        let is_followed =
+            |whole: &Run| whole.entries.last().is_some_and(|it| it.version.plus(1) == version);
+        match self.take(&at(first)).filter(is_followed) {
+            Some(mut whole) => {
+                Arc::make_mut(&mut whole.entries).extend(run.entries.iter().cloned());
+                whole.bytes += run.bytes;
+                self.young.insert(at(first), whole);
+            }
+            None => self.young.insert(at(version), run),
+        }
     }
 
     fn take(&mut self, start: &Start) -> Option<Run> {

@@ -307,11 +307,7 @@ impl Work<'_> {
             MarkChange::Set { kind: MarkKind::Effect, due, .. } => Some(*due),
             MarkChange::Set { .. } | MarkChange::Clear { .. } => None,
         });
-        let appended = self.shared.append(&append).await;
-        if let Err(AppendError::Conflict { stream, .. }) = &appended {
-            self.shared.writer.fresh().forget(self.account, stream);
-        }
-        appended?;
+        self.shared.append(&append).await?;
         if matches!(record, EffectRecord::Concluded { .. } | EffectRecord::Parked { .. }) {
             self.shared.nudges.facts.send_replace(());
         }

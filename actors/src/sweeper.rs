@@ -186,6 +186,13 @@ struct SweepState {
     nudged: AbortHandle,
 }
 
+impl SweepState {
+    /// What a stream rests from, where it is the mark of this key.
+    fn resting_from(&self, stream: &StreamKey, key: &str) -> Option<&Resting> {
+        self.resting.get(stream).filter(|resting| resting.key == key)
+    }
+}
+
 impl Drop for SweepState {
     fn drop(&mut self) {
         self.nudged.abort();
@@ -432,8 +439,7 @@ impl<D: Duty> Actor for Sweeper<D> {
 impl<D: Duty> Sweeper<D> {
     fn over(&self, stream: StreamKey, key: String, due: Option<Timestamp>, state: &mut SweepState) {
         let now = self.shared.ids().now();
-        let before = state.resting.get(&stream).filter(|resting| resting.key == key);
-        let times = before.map_or(0, |resting| resting.times);
+        let times = state.resting_from(&stream, &key).map_or(0, |resting| resting.times);
         let rest = REST.saturating_mul(1 << times.min(16)).min(self.duty.rest_max(&self.shared));
         state
             .resting
@@ -479,7 +485,7 @@ impl<D: Duty> Sweeper<D> {
             for mark in marks {
                 let unit = self.duty.unit(&mark);
                 let stream = (mark.account.clone(), mark.stream.clone(), unit);
-                let resting = state.resting.get(&stream).filter(|it| it.key == mark.key).cloned();
+                let resting = state.resting_from(&stream, &mark.key).cloned();
                 let rests = resting.as_ref().is_some_and(|resting| resting.until > now);
                 rested.extend(resting.map(|resting| (stream.clone(), resting)));
                 if rests || state.working.contains(&stream) || held.contains(&stream) {
@@ -523,8 +529,7 @@ impl<D: Duty> Sweeper<D> {
         while state.working.len() < self.duty.concurrency()
             && let Some((stream, mark)) = state.waiting.pop_front()
         {
-            let is_its = |it: &&Resting| it.key == mark.key && it.until > now;
-            let rests = state.resting.get(&stream).filter(is_its).is_some();
+            let rests = state.resting_from(&stream, &mark.key).is_some_and(|it| it.until > now);
             let is_served = served.contains(PartitionId::of(&mark.account));
             if is_served && !rests && state.working.insert(stream.clone()) {
                 self.begin(myself.clone(), stream, mark);

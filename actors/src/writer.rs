@@ -81,8 +81,11 @@ impl LedgerWriter {
         let answer = answered.await.unwrap_or_else(|_| {
             Err(AppendError::OutcomeUnknown { reason: "the writer gave no answer".to_owned() })
         });
-        if let Ok(appended) = &answer {
-            self.fresh.note(&account, carried, appended);
+        match &answer {
+            Ok(appended) => self.fresh.note(&account, carried, appended),
+            // The ledger knows more of it than this process.
+            Err(AppendError::Conflict { stream, .. }) => self.fresh.forget(&account, stream),
+            Err(_) => {}
         }
         answer
     }

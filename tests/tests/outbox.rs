@@ -71,12 +71,7 @@ async fn until(world: &World, step: Duration, what: &str, is_so: impl AsyncFn() 
 #[test]
 fn an_outage_parks_nothing_and_what_waited_is_sent_when_it_is_over() {
     everywhere(|backend| async move {
-        let is_down = Arc::new(AtomicBool::new(true));
-        let down = is_down.clone();
-        let airline = ScriptedDestination::new("airline", move |_| {
-            let is_down = down.load(Ordering::SeqCst);
-            if is_down { Behaviour::NotSent } else { Behaviour::accepts() }
-        });
+        let (airline, is_down, _) = noting(DestinationProfile::default());
         let world = World::new(backend, Arc::new(desk::interpreter()), Arc::new(airline));
         let process = world.start().await;
         let crowd = crowd(&process).await;
@@ -269,12 +264,7 @@ fn a_destination_with_a_pace_is_sent_to_at_that_pace() {
 #[test]
 fn what_was_written_to_an_effect_behind_a_process_is_found_before_it_is_sent_again() {
     everywhere(|backend| async move {
-        let is_down = Arc::new(AtomicBool::new(true));
-        let down = is_down.clone();
-        let airline = ScriptedDestination::new("airline", move |_| {
-            let is_down = down.load(Ordering::SeqCst);
-            if is_down { Behaviour::NotSent } else { Behaviour::accepts() }
-        });
+        let (airline, is_down, _) = noting(DestinationProfile::default());
         let world = World::new(backend, Arc::new(desk::interpreter()), Arc::new(airline));
         let process = world.start().await;
         process.begin().await;

@@ -335,11 +335,11 @@ impl<'a> Placed<'a> {
         keys(self.append, &self.links)
     }
 
-    fn appended(&self) -> Appended {
+    fn appended(self) -> Appended {
         let all = 0..self.links.len();
         let entries = all.map(|index| reference(self.append, &self.links, index)).collect();
         let (partition, first_position) = (self.partition, self.first);
-        Appended { partition, first_position, entries, links: self.links.clone() }
+        Appended { partition, first_position, entries, links: self.links }
     }
 }
 
