@@ -161,6 +161,11 @@ impl Talking {
         tokio::time::timeout(PATIENCE, resting).await.unwrap_or_else(late)
     }
 
+    fn is_balanced(&self, requested: usize) -> Result<(), BenchError> {
+        let taken = self.office.taken();
+        if taken == requested { Ok(()) } else { Err(BenchError::Unbalanced { requested, taken }) }
+    }
+
     async fn end(self) -> Result<(), BenchError> {
         self.system.shutdown().await;
         self.ground.clear().await
@@ -187,6 +192,7 @@ async fn alone(backend: &Backend, ids: &IdSource, plan: &Effects) -> Result<f64,
     talking.office.open();
     talking.rest().await?;
     let rate = talking.office.taken() as f64 / start.elapsed().as_secs_f64();
+    talking.is_balanced(each * plan.conversations)?;
     talking.end().await?;
     Ok(rate)
 }
@@ -213,12 +219,9 @@ async fn arriving(
     let seen = join_all(drivers).await;
     let (taken, seconds) = (talking.office.taken(), start.elapsed().as_secs_f64());
     talking.rest().await?;
-    let sent: usize = seen.iter().flatten().map(|seen| seen.sent).sum();
-    if talking.office.taken() != sent {
-        return Err(BenchError::Departed("effects and deliveries are not as many"));
-    }
-    talking.end().await?;
     let seen: Vec<Seen> = seen.into_iter().flatten().collect();
+    talking.is_balanced(seen.iter().map(|seen| seen.sent).sum())?;
+    talking.end().await?;
     Ok((Turns::of(&seen), taken as f64 / seconds))
 }
 

@@ -48,4 +48,12 @@ pub enum BenchError {
     /// The bench did not go as it should, and its figure would say something else than its name.
     #[error("the bench did not go as it should: {0}")]
     Departed(&'static str),
+    /// Effects were lost, or taken twice.
+    #[error("{requested} effects were requested, and {taken} taken")]
+    Unbalanced {
+        /// Effects that turns requested.
+        requested: usize,
+        /// Deliveries that the destination took.
+        taken: usize,
+    },
 }

@@ -44,12 +44,8 @@ impl Office {
         let taking = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let counted = counted.clone();
-                tokio::spawn(async move {
-                    // Whoever went away is not answered.
-                    if answer(stream).await.is_ok() {
-                        counted.fetch_add(1, Ordering::Relaxed);
-                    }
-                });
+                // Whoever went away is not answered.
+                tokio::spawn(async move { answer(stream, &counted).await.ok() });
             }
         });
         Ok(Self { url, taken, is_open: watch::Sender::new(false), taking })
@@ -72,8 +68,8 @@ impl Office {
     }
 }
 
-/// Reads a request and takes it.
-async fn answer(mut stream: TcpStream) -> std::io::Result<()> {
+/// Reads a request and takes it. It is counted before it is answered: whoever heard the answer finds it counted.
+async fn answer(mut stream: TcpStream, taken: &AtomicUsize) -> std::io::Result<()> {
     const ANSWER: &[u8] =
         b"HTTP/1.1 201 Created\r\ncontent-length: 12\r\nconnection: close\r\n\r\n{\"id\":\"F-1\"}";
     let (mut request, mut buffer) = (Vec::new(), [0; 4_096]);
@@ -84,6 +80,7 @@ async fn answer(mut stream: TcpStream) -> std::io::Result<()> {
         }
         request.extend_from_slice(&buffer[..read]);
     }
+    taken.fetch_add(1, Ordering::Relaxed);
     stream.write_all(ANSWER).await?;
     stream.shutdown().await
 }
