@@ -1,4 +1,4 @@
-//! An office on loopback, and the destination that leads there: one HTTP request an effect, on a connection of its own.
+//! An office on loopback, and the destination that leads there: one HTTP request an effect, on connections that are kept.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,7 +44,7 @@ impl Office {
         let taking = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let counted = counted.clone();
-                // Whoever went away is not answered.
+                // It ends when whoever came goes away.
                 tokio::spawn(async move { answer(stream, &counted).await.ok() });
             }
         });
@@ -61,28 +61,29 @@ impl Office {
     }
 
     pub(crate) fn destination(&self) -> Result<Arc<dyn Destination>, BenchError> {
-        let client = Client::builder().pool_max_idle_per_host(0).no_proxy().build()?;
+        let client = Client::builder().pool_max_idle_per_host(IN_FLIGHT).no_proxy().build()?;
         let key = DestinationKey::new(OFFICE)?;
         let (url, is_open) = (self.url.clone(), self.is_open.subscribe());
         Ok(Arc::new(WayToTheOffice { key, client, url, is_open }))
     }
 }
 
-/// Reads a request and takes it. It is counted before it is answered: whoever heard the answer finds it counted.
+/// Reads requests and takes them. One is counted before it is answered: whoever heard the answer finds it counted.
 async fn answer(mut stream: TcpStream, taken: &AtomicUsize) -> std::io::Result<()> {
-    const ANSWER: &[u8] =
-        b"HTTP/1.1 201 Created\r\ncontent-length: 12\r\nconnection: close\r\n\r\n{\"id\":\"F-1\"}";
+    const ANSWER: &[u8] = b"HTTP/1.1 201 Created\r\ncontent-length: 12\r\n\r\n{\"id\":\"F-1\"}";
     let (mut request, mut buffer) = (Vec::new(), [0; 4_096]);
-    while !is_whole(&request) {
+    loop {
         let read = stream.read(&mut buffer).await?;
         if read == 0 {
-            return Err(std::io::ErrorKind::UnexpectedEof.into());
+            return Ok(());
         }
         request.extend_from_slice(&buffer[..read]);
+        if is_whole(&request) {
+            request.clear();
+            taken.fetch_add(1, Ordering::Relaxed);
+            stream.write_all(ANSWER).await?;
+        }
     }
-    taken.fetch_add(1, Ordering::Relaxed);
-    stream.write_all(ANSWER).await?;
-    stream.shutdown().await
 }
 
 /// Whether a request has come with all of its body.
@@ -121,8 +122,14 @@ impl Destination for WayToTheOffice {
         let sent = request.header("idempotency-key", delivery.idempotency_key()).send().await;
         match sent {
             Ok(answer) if answer.status() == StatusCode::CREATED => {
-                let reference = delivery.idempotency_key();
-                Dispatched::Accepted { reference, details: Json::default() }
+                // What is read to its end leaves a connection that can be used again.
+                match answer.bytes().await {
+                    Ok(_) => {
+                        let reference = delivery.idempotency_key();
+                        Dispatched::Accepted { reference, details: Json::default() }
+                    }
+                    Err(error) => Dispatched::Unknown { reason: error.to_string() },
+                }
             }
             Ok(answer) => Dispatched::Unknown { reason: answer.status().to_string() },
             Err(error) if error.is_connect() => Dispatched::NotSent { reason: error.to_string() },

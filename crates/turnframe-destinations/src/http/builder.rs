@@ -8,7 +8,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url};
 use turnframe_core::id::DestinationKey;
 use turnframe_core::source::Clock;
-use turnframe_runtime::port::{Callbacks, DestinationProfile};
+use turnframe_runtime::port::{Callbacks, DestinationProfile, Resending};
 
 use super::declaration::{Answers, Code, Meaning, Operation, Reference, When};
 use super::template::Template;
@@ -45,6 +45,7 @@ pub struct HttpBuilder {
     headers: Vec<(String, String)>,
     profile: DestinationProfile,
     connect_timeout: Duration,
+    idle_max: Option<Duration>,
     quotes_key: bool,
     signing: Option<(Secrets, Arc<dyn Clock>)>,
     callbacks: Option<Box<dyn Callbacks>>,
@@ -59,6 +60,7 @@ impl HttpBuilder {
             headers: Vec::new(),
             profile: DestinationProfile::default(),
             connect_timeout: CONNECT_TIMEOUT,
+            idle_max: None,
             quotes_key: false,
             signing: None,
             callbacks: None,
@@ -88,6 +90,13 @@ impl HttpBuilder {
         Self { connect_timeout, ..self }
     }
 
+    /// Uses a connection again that has idled no longer than this, where much is sent and making one is dear. It may be
+    /// dead without anybody knowing, and what fails on it is of unknown outcome: only for a receiver that is
+    /// `IdempotentByKey`, so that it can simply be sent again.
+    pub fn keeping_connections(self, idle_max: Duration) -> Self {
+        Self { idle_max: Some(idle_max), ..self }
+    }
+
     /// Sends the key in quotation marks, a string as structured fields have it (RFC 9651): the draft demands it, and
     /// most receivers that are in use do not expect it.
     pub fn quoting_the_key(self) -> Self {
@@ -114,6 +123,9 @@ impl HttpBuilder {
         if connect >= attempt {
             return Err(HttpError::Timeouts { connect, attempt });
         }
+        if self.idle_max.is_some() && self.profile.resending != Resending::IdempotentByKey {
+            return Err(HttpError::KeptConnections);
+        }
         let mut operations = BTreeMap::new();
         for (name, operation) in self.operations {
             let declared = declared(&name, operation)?;
@@ -126,7 +138,7 @@ impl HttpBuilder {
         }
         Ok(HttpDestination {
             key: self.key,
-            client: client(connect, &base)?,
+            client: client(connect, self.idle_max, self.profile.concurrency, &base)?,
             base,
             profile: self.profile,
             operations,
@@ -138,12 +150,18 @@ impl HttpBuilder {
     }
 }
 
-fn client(connect_timeout: Duration, base: &Url) -> Result<Client, HttpError> {
+fn client(
+    connect_timeout: Duration,
+    idle_max: Option<Duration>,
+    concurrency: usize,
+    base: &Url,
+) -> Result<Client, HttpError> {
     let mut client = Client::builder()
         .connect_timeout(connect_timeout)
         // A connection that idled may be dead without anybody knowing, and whatever fails on it is of unknown outcome. A
         // fresh one fails as a proof that nothing was sent.
-        .pool_max_idle_per_host(0)
+        .pool_max_idle_per_host(idle_max.map_or(0, |_| concurrency))
+        .pool_idle_timeout(idle_max)
         // Each of these would send a second time, or to somebody else, behind our back.
         .retry(reqwest::retry::never())
         .redirect(reqwest::redirect::Policy::none())

@@ -49,6 +49,9 @@ pub enum HttpError {
         /// How long the whole attempt may take.
         attempt: Duration,
     },
+    /// What fails on a connection that idled is of unknown outcome, and could not be sent again.
+    #[error("connections are kept only for a receiver that is declared IdempotentByKey")]
+    KeptConnections,
     /// The HTTP client cannot be built.
     #[error("the HTTP client cannot be built: {0}")]
     Client(#[from] reqwest::Error),

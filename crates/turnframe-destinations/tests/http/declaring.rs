@@ -137,3 +137,13 @@ fn no_secret_is_told() {
     let destination = declared.build().expect("a declaration");
     assert!(!format!("{destination:?}").contains("geheim"));
 }
+
+#[test]
+fn connections_are_kept_only_where_an_unknown_outcome_can_be_sent_again() {
+    let keeping = || orders().operation("place", place()).keeping_connections(CONNECT_TIMEOUT);
+    let error = refused(keeping());
+    assert!(matches!(error, HttpError::KeptConnections), "{error}");
+    let resending = Resending::IdempotentByKey;
+    let profile = DestinationProfile { resending, ..DestinationProfile::default() };
+    keeping().profile(profile).build().expect("a declaration");
+}

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 use turnframe_core::id::SubjectId;
 use turnframe_core::personal::Personal;
-use turnframe_destinations::http::{HEADER_KEY, LookUp, Operation, When};
+use turnframe_destinations::http::{HEADER_KEY, HttpDestination, LookUp, Operation, When};
 use turnframe_destinations::webhooks::Secrets;
-use turnframe_runtime::port::{Delivery, Destination, Dispatched, Incoming, Reconciled};
+use turnframe_runtime::port::{Delivery, Destination, Dispatched, Incoming, Reconciled, Resending};
 use turnframe_test::sources::{ManualClock, START};
 
 use crate::wire::{Canned, json as answer, read};
-use crate::{TIMEOUT, builder, delivery, effect, is_not_sent, is_unknown, reading};
+use crate::{TIMEOUT, builder, delivery, effect, is_not_sent, is_unknown, profile, reading};
 
 fn place() -> Operation {
     Operation::post("/orders", reading()).accepted(When::status(201))
@@ -186,28 +187,80 @@ async fn an_answer_that_stops_in_its_middle_is_unknown_by_the_timeout() {
     stopping.await.expect("a connection");
 }
 
+/// A receiver on connections that stay open: how many requests it answers on each, and whether that one then breaks off
+/// under the next. Answers with how many requests it read.
+async fn on_connections(connections: &'static [(usize, bool)]) -> (String, JoinHandle<usize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = format!("http://{}", listener.local_addr().expect("an address"));
+    let serving = tokio::spawn(async move {
+        let (mut open, mut requests) = (Vec::new(), 0);
+        for (answered, breaks) in connections {
+            let (stream, _) = listener.accept().await.expect("a connection");
+            let mut stream = BufReader::new(stream);
+            for _ in 0..*answered {
+                read(&mut stream).await.expect("a request");
+                requests += 1;
+                let answer = "HTTP/1.1 201 Created\r\ncontent-length: 12\r\n\r\n{\"id\":\"R-1\"}";
+                stream.write_all(answer.as_bytes()).await.expect("written");
+            }
+            if *breaks {
+                read(&mut stream).await.expect("a request");
+                requests += 1;
+            } else {
+                open.push(stream);
+            }
+        }
+        requests
+    });
+    (address, serving)
+}
+
+/// What became of so many deliveries, one after another.
+async fn sent_in_turn(orders: &HttpDestination, count: usize) -> Vec<Dispatched> {
+    let mut seen = Vec::new();
+    for _ in 0..count {
+        seen.push(orders.dispatch(&delivery(&json!({}))).await);
+    }
+    seen
+}
+
+fn is_accepted(dispatched: &Dispatched) -> bool {
+    matches!(dispatched, Dispatched::Accepted { .. })
+}
+
+fn keeping(address: &str) -> HttpDestination {
+    builder(address)
+        .profile(profile(Resending::IdempotentByKey))
+        .keeping_connections(TIMEOUT)
+        .operation("place", place())
+        .build()
+        .expect("a declaration")
+}
+
 /// A connection may be dead without anybody knowing, and what fails on it is of unknown outcome.
 #[tokio::test]
 async fn a_connection_that_idled_is_not_used_again() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let address = format!("http://{}", listener.local_addr().expect("an address"));
-    let counting = tokio::spawn(async move {
-        let mut open = Vec::new();
-        while open.len() < 2 {
-            let (stream, _) = listener.accept().await.expect("a connection");
-            let mut stream = BufReader::new(stream);
-            read(&mut stream).await.expect("a request");
-            let answer = "HTTP/1.1 201 Created\r\ncontent-length: 12\r\n\r\n{\"id\":\"R-1\"}";
-            stream.write_all(answer.as_bytes()).await.expect("written");
-            open.push(stream);
-        }
-    });
+    let (address, serving) = on_connections(&[(1, false), (1, false)]).await;
     let orders = builder(&address).operation("place", place()).build().expect("a declaration");
-    for _ in 0..2 {
-        let dispatched = orders.dispatch(&delivery(&json!({}))).await;
-        assert!(matches!(dispatched, Dispatched::Accepted { .. }), "{dispatched:?}");
-    }
-    counting.await.expect("two connections");
+    let seen = sent_in_turn(&orders, 2).await;
+    assert!(seen.iter().all(is_accepted), "{seen:?}");
+    assert_eq!(serving.await.expect("two connections"), 2);
+}
+
+#[tokio::test]
+async fn connections_are_used_again_where_that_is_asked_for() {
+    let (address, serving) = on_connections(&[(2, false)]).await;
+    let seen = sent_in_turn(&keeping(&address), 2).await;
+    assert!(seen.iter().all(is_accepted), "{seen:?}");
+    assert_eq!(serving.await.expect("one connection"), 2);
+}
+
+#[tokio::test]
+async fn what_breaks_off_on_a_kept_connection_is_of_unknown_outcome() {
+    let (address, serving) = on_connections(&[(1, true), (1, false)]).await;
+    let seen = sent_in_turn(&keeping(&address), 3).await;
+    assert!(is_accepted(&seen[0]) && is_unknown(&seen[1]) && is_accepted(&seen[2]), "{seen:?}");
+    assert_eq!(serving.await.expect("two connections"), 3, "each was sent, and none twice");
 }
 
 #[tokio::test]

@@ -139,7 +139,7 @@ impl Batch<'_> {
 
 /// The entries in the order in which their rows lie.
 fn entry_rows<'a>(plan: &Plan<'a>, ids: &Ids<'a>) -> Result<Vec<EntryRow<'a>>, Trouble> {
-    let mut entries = Vec::new();
+    let mut entries = Vec::with_capacity(usize::try_from(plan.entries()).unwrap_or_default());
     for placed in plan.placed() {
         let account = &placed.append.account;
         let account_id = ids.account(account)?;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments, AssertSqlSafe, SqliteConnection};
 
-/// How many rows one statement may have, from large to small. The largest binds fewer values than SQLite
+/// How many rows one statement may have, from large to small: any number is a handful of statements. The largest binds fewer values than SQLite
 /// allows in one statement (32,766).
-const ROWS: [usize; 4] = [128, 32, 8, 1];
+const ROWS: [usize; 8] = [128, 64, 32, 16, 8, 4, 2, 1];
 
 /// An `INSERT` into one table, for each of the sizes.
 #[derive(Debug)]

@@ -5,13 +5,14 @@
 //!   every open raises, fence whoever got around it.
 //! - One connection writes, and readers never share it. Readers have a small read-only pool and see only
 //!   what is committed.
-//! - An append runs as a task of its own: a caller that goes away does not cut it short.
+//! - An append runs on a thread of its own: a caller that goes away does not cut it short.
 //!
 //! A crash leaves a batch wholly written or not at all. After an error nothing that the writer remembers is
 //! trusted: the next batch starts on a fresh connection.
 
 mod backlog;
 mod batch;
+mod checkpoint;
 mod files;
 mod insert;
 mod read;
@@ -31,9 +32,11 @@ use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
 use sqlx::{ConnectOptions, Connection};
+use tokio::runtime::Handle;
 use tokio::sync::{Mutex, watch};
 use turnframe_core::id::{AccountId, DomainActorKey, EffectId};
 
+use self::checkpoint::Checkpoints;
 use self::files::Lock;
 use self::read::Reader;
 use self::writer::Writer;
@@ -50,6 +53,8 @@ use crate::stream::{PartitionId, Position, StreamName, Version};
 
 /// How long a read waits for a free connection.
 const READER_WAIT: Duration = Duration::from_secs(10);
+/// At how many times the pages that are copied beside the writer it copies within a commit after all.
+const OVERDUE: u32 = 4;
 
 /// How a SQLite ledger is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +64,8 @@ pub struct SqliteOptions {
     /// How many KiB of pages the writer keeps in memory.
     pub writer_cache_kib: u32,
     /// After how many pages in the WAL they are copied into the database. A page that changes often is then
-    /// copied once for many changes: 16,000 pages write half as fast again as SQLite's 1,000.
+    /// copied once for many changes: 16,000 pages write half as fast again as SQLite's 1,000. Where that does not
+    /// come about beside the writer, the commit that crosses four times as many does it.
     pub checkpoint_pages: u32,
     /// How long a statement waits for a lock on the database. Only a foreign program can hold one.
     pub busy_timeout: Duration,
@@ -123,6 +129,7 @@ pub enum OpenError {
 pub struct SqliteLedger {
     writer: Arc<Mutex<Writer>>,
     reader: Reader,
+    checkpoints: Arc<Checkpoints>,
     shared: Arc<Shared>,
 }
 
@@ -161,7 +168,9 @@ impl SqliteLedger {
             recent: Recent::default(),
             _lock: lock,
         };
+        let checkpoints = Checkpoints::new(writing.clone(), options.checkpoint_pages);
         Ok(Self {
+            checkpoints: Arc::new(checkpoints),
             writer: Arc::new(Mutex::new(Writer::new(writing, &claims))),
             reader: Reader::new(readers(&path, &options)),
             shared: Arc::new(shared),
@@ -183,7 +192,7 @@ fn writing(path: &Path, options: &SqliteOptions) -> SqliteConnectOptions {
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .pragma("cache_size", format!("-{}", options.writer_cache_kib))
-        .pragma("wal_autocheckpoint", options.checkpoint_pages.to_string())
+        .pragma("wal_autocheckpoint", options.checkpoint_pages.saturating_mul(OVERDUE).to_string())
         .pragma("temp_store", "MEMORY")
 }
 
@@ -201,20 +210,29 @@ fn readers(path: &Path, options: &SqliteOptions) -> SqlitePool {
 #[async_trait]
 impl EventLedger for SqliteLedger {
     async fn append(&self, batch: Vec<Append>) -> Vec<Result<Appended, AppendError>> {
-        let writer = Arc::clone(&self.writer);
-        let shared = Arc::clone(&self.shared);
-        let appends = batch.len();
-        let task = tokio::spawn(async move {
-            let mut writer = writer.lock_owned().await;
-            let intake = Intake::new(&batch);
-            let (answers, heads) = writer.append(intake, &shared.statistics, &shared.recent).await;
+        let (writer, shared) = (Arc::clone(&self.writer), Arc::clone(&self.shared));
+        let checkpoints = Arc::clone(&self.checkpoints);
+        let (appends, runtime) = (batch.len(), Handle::current());
+        // A batch goes to and fro between two threads. As a task it would wait at each step for its turn among all
+        // else that the runtime runs, and every batch after it too.
+        let task = tokio::task::spawn_blocking(move || {
+            let mut at_work = Arc::clone(&writer).blocking_lock_owned();
+            let appended = at_work.append(Intake::new(&batch), &shared.statistics, &shared.recent);
+            let (answers, heads) = runtime.block_on(appended);
             for (partition, head) in heads {
                 shared.hints.announce(partition, head);
+            }
+            if at_work.wal_may_be_long() {
+                runtime.spawn(async move {
+                    checkpoints.run(&writer).await;
+                    // Nobody else opens the file meanwhile.
+                    drop(shared);
+                });
             }
             answers
         });
         task.await.unwrap_or_else(|error| {
-            // The task panicked or its runtime went away, perhaps after the commit.
+            // It panicked or the runtime went away, perhaps after the commit.
             let unknown = AppendError::OutcomeUnknown { reason: error.to_string() };
             vec![Err(unknown); appends]
         })
@@ -311,6 +329,7 @@ impl EventLedger for SqliteLedger {
     }
 
     async fn close(&self) {
+        self.checkpoints.close().await;
         self.writer.lock().await.close().await;
         self.reader.close().await;
     }

@@ -24,24 +24,26 @@ pub(super) struct Reader(SqlitePool);
 
 type Bound<'q> = sqlx::query::Query<'q, sqlx::Sqlite, SqliteArguments>;
 
+// `LIMIT ?4 + 0` is `LIMIT ?4`, and `?1 || ''` is `?1`. A bare value there makes SQLite prepare the statement anew each
+// time that one is bound, to plan with it: a limit, or what it compares with the kinds that an index is for.
 const READ_STREAM: &str = concat!(
     "SELECT ",
     entry_columns!(),
     " FROM tf_account a JOIN tf_stream s ON s.account = a.id JOIN tf_entry e ON e.stream = s.id \
-     WHERE a.name = ?1 AND s.name = ?2 AND e.version > ?3 ORDER BY e.version LIMIT ?4"
+     WHERE a.name = ?1 AND s.name = ?2 AND e.version > ?3 ORDER BY e.version LIMIT ?4 + 0"
 );
 
 const READ_STREAM_BACK: &str = concat!(
     "SELECT ",
     entry_columns!(),
     " FROM tf_account a JOIN tf_stream s ON s.account = a.id JOIN tf_entry e ON e.stream = s.id \
-     WHERE a.name = ?1 AND s.name = ?2 AND e.version < ?3 ORDER BY e.version DESC LIMIT ?4"
+     WHERE a.name = ?1 AND s.name = ?2 AND e.version < ?3 ORDER BY e.version DESC LIMIT ?4 + 0"
 );
 
 const READ_PARTITION: &str = concat!(
     "SELECT ",
     interned_entry_columns!(),
-    " FROM tf_entry e WHERE e.place > ?1 AND e.place <= ?2 ORDER BY e.place LIMIT ?3"
+    " FROM tf_entry e WHERE e.place > ?1 AND e.place <= ?2 ORDER BY e.place LIMIT ?3 + 0"
 );
 
 // CROSS JOIN fixes the order of the loops here and below.
@@ -57,7 +59,7 @@ const READ_PARTITION_OF_ACCOUNT: &str = concat!(
     entry_columns!(),
     " FROM tf_account a CROSS JOIN tf_entry e CROSS JOIN tf_stream s ON s.id = e.stream \
      WHERE a.name = ?4 AND e.place > ?1 AND e.place <= ?2 AND e.account = a.id \
-     ORDER BY e.place LIMIT ?3"
+     ORDER BY e.place LIMIT ?3 + 0"
 );
 
 const FIND_KEY: &str = concat!(
@@ -81,17 +83,17 @@ pub(super) const MARKS_OF_ACCOUNT: &str = concat!(
     marks!(),
     "FROM tf_account a CROSS JOIN tf_mark m ON m.account = a.id \
      CROSS JOIN tf_stream s ON s.id = m.stream \
-     WHERE a.name = ?6 AND m.kind = ?1 AND m.key >= ?2 AND m.key < ?3 AND m.due <= ?4 \
-     ORDER BY m.key LIMIT ?5"
+     WHERE a.name = ?6 AND m.kind = ?1 || '' AND m.key >= ?2 AND m.key < ?3 AND m.due <= ?4 \
+     ORDER BY m.key LIMIT ?5 + 0"
 );
 
 pub(super) const SWEEP: &str = concat!(
     marks!(),
     "FROM tf_mark m CROSS JOIN tf_account a ON a.id = m.account \
      CROSS JOIN tf_stream s ON s.id = m.stream \
-     WHERE m.kind = ?1 AND m.partition IN (SELECT value FROM json_each(?8)) \
+     WHERE m.kind = ?1 || '' AND m.partition IN (SELECT value FROM json_each(?8)) \
      AND m.due <= ?4 AND m.key >= ?2 AND m.key < ?3 AND (a.name, m.key) > (?6, ?7) \
-     ORDER BY a.name, m.key LIMIT ?5"
+     ORDER BY a.name, m.key LIMIT ?5 + 0"
 );
 
 /// Every statement here.

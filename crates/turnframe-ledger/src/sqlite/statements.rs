@@ -145,15 +145,18 @@ pub(super) struct Inserts {
 
 impl Inserts {
     pub(super) fn new() -> Self {
-        const ENTRY: &str = "INSERT INTO tf_entry (place, account, stream, version, id, kind, schema, \
+        // A batch that fails is rolled back as a whole: no statement needs to keep what it changes, as it would to undo
+        // itself alone.
+        const ENTRY: &str = "INSERT OR FAIL INTO tf_entry (place, account, stream, version, id, kind, schema, \
             recorded_at, turn, causation, commitment, chain, parts, facts)";
-        const MARK: &str = "INSERT INTO tf_mark (account, kind, key, partition, stream, due)";
+        const MARK: &str =
+            "INSERT OR FAIL INTO tf_mark (account, kind, key, partition, stream, due)";
         const MOVE: &str = "ON CONFLICT (account, kind, key) \
             DO UPDATE SET stream = excluded.stream, due = excluded.due";
-        let key = "INSERT INTO tf_key (account, key, stream, version, entry, digest)";
+        let key = "INSERT OR FAIL INTO tf_key (account, key, stream, version, entry, digest)";
         Self {
-            accounts: Insert::new("INSERT INTO tf_account (id, name, partition)", 3, ""),
-            streams: Insert::new("INSERT INTO tf_stream (id, account, name)", 3, ""),
+            accounts: Insert::new("INSERT OR FAIL INTO tf_account (id, name, partition)", 3, ""),
+            streams: Insert::new("INSERT OR FAIL INTO tf_stream (id, account, name)", 3, ""),
             entries: Insert::new(ENTRY, 14, ""),
             keys: Insert::new(key, 6, ""),
             marks: Insert::new(MARK, 6, MOVE),

@@ -15,6 +15,7 @@ use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
 use turnframe_core::id::DomainActorKey;
 
 use super::batch::{Batch, Ended};
+use super::checkpoint::ASK_AFTER;
 use super::schema::Claim;
 use super::statements::Inserts;
 use crate::admission::{Answers, Intake, NewHeads, Plan};
@@ -38,6 +39,8 @@ pub(super) struct Writer {
     /// Absent at first, after an error, and while a batch is under way: whatever interrupts a batch leaves
     /// the next one to start afresh.
     pub(super) session: Option<Session>,
+    /// How much was written since the length of the WAL was asked for: entries, and commits without any.
+    unasked: u64,
 }
 
 /// A connection and what was learned through it.
@@ -51,13 +54,20 @@ pub(super) struct Session {
 impl Writer {
     pub(super) fn new(options: SqliteConnectOptions, claims: &[Claim]) -> Self {
         let epochs = claims.iter().map(|claim| (claim.partition, claim.epoch)).collect();
-        Self { options, epochs, inserts: Inserts::new(), session: None }
+        Self { options, epochs, inserts: Inserts::new(), session: None, unasked: 0 }
     }
 
     pub(super) async fn close(&mut self) {
         if let Some(session) = self.session.take() {
             session.close().await;
         }
+    }
+
+    /// Whether so much was written since this was last so that the WAL may have become long.
+    pub(super) fn wal_may_be_long(&mut self) -> bool {
+        let may_be = self.unasked >= ASK_AFTER;
+        self.unasked = if may_be { 0 } else { self.unasked };
+        may_be
     }
 
     /// Writes a batch. Answers also with the new end of every partition that was written to.
@@ -79,6 +89,7 @@ impl Writer {
         match batch.run(&mut session, intake).await {
             Ended::Cleanly(plan) => {
                 self.session = Some(session);
+                self.unasked += plan.entries();
                 finish(plan, recent)
             }
             Ended::Failed(answers) => {
@@ -116,6 +127,7 @@ impl Writer {
             return Err(failed(error.into()));
         }
         self.session = Some(session);
+        self.unasked += 1;
         Ok(())
     }
 

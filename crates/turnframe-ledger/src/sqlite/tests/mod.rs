@@ -1,5 +1,6 @@
 //! What the port cannot show: failing commits, foreign writers, tampering, and how rows are found.
 
+mod checkpoint;
 mod failures;
 mod plans;
 mod tampering;
@@ -32,9 +33,13 @@ struct Bench {
 
 impl Bench {
     async fn new() -> Self {
+        Self::with(Self::options()).await
+    }
+
+    async fn with(options: SqliteOptions) -> Self {
         let directory = tempfile::tempdir().expect("directory");
         let path = directory.path().join("ledger.db");
-        let ledger = SqliteLedger::open(path, Self::options()).await.expect("open");
+        let ledger = SqliteLedger::open(path, options).await.expect("open");
         let (acme, stream) = (account("acme"), conversation("c"));
         Self { directory, ledger, ids: ids(1), acme, stream }
     }
