@@ -30,9 +30,9 @@ use crate::shared::{Root, Shared};
 const PAUSE_MIN: Duration = Duration::from_millis(5);
 /// How long a stream rests after work that left its mark standing; it doubles up to the sweep.
 const REST: Duration = Duration::from_millis(20);
-/// How many times as long as it took to look the ledger is left alone then. A look costs what is due: where much is, the
-/// looks would else take the time that working on it needs.
-const QUIET: u32 = 4;
+/// How many times as long as it took to look the ledger is left alone then, unless there is more than was begun. A look
+/// costs what is due: where much is, the looks would else take the time that working on it needs.
+const QUIET: u32 = 9;
 /// The pause before a sweeper that ended by panic is started again.
 const RESTART_PAUSE: Duration = Duration::from_millis(200);
 
@@ -504,9 +504,9 @@ impl<D: Duty> Sweeper<D> {
                 break;
             }
         }
-        let quiet = started.elapsed().saturating_mul(QUIET).min(self.shared.limits.sweep);
-        state.quiet_until = Instant::now() + quiet;
         if !state.has_more {
+            let quiet = started.elapsed().saturating_mul(QUIET).min(self.shared.limits.sweep);
+            state.quiet_until = Instant::now() + quiet;
             // Streams without a due mark have nothing to rest from; those at work are not over yet.
             state.resting.retain(|key, _| rested.contains_key(key) || state.working.contains(key));
         } else {

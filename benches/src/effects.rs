@@ -250,14 +250,16 @@ async fn arrive(
         tokio::time::sleep_until(arrival.into()).await;
         owed += share;
         let sends = owed >= 1.0;
-        owed -= f64::from(u8::from(sends));
         let text = if sends { "send it please" } else { "add 5 please" };
         match speaker.say(text, &format!("t-{turn}")).await {
             Ok(answer) => {
                 let is_committed = committed(&answer).is_ok();
                 seen.latencies.push(arrival.elapsed());
                 seen.committed += usize::from(is_committed);
-                seen.sent += usize::from(is_committed && sends);
+                if is_committed && sends {
+                    seen.sent += 1;
+                    owed -= 1.0;
+                }
             }
             Err(_) => seen.failed += 1,
         }

@@ -76,6 +76,8 @@ pub async fn run(
     measures.turns_on_postgres().await?;
     progress("whole turns on SQLite, 1,000 conversations");
     measures.turns_on_sqlite().await?;
+    progress("effects alone and beside turns on SQLite");
+    measures.effects().await?;
     progress("one conversation beside bare commits");
     measures.single().await?;
     progress("append beside a plain insert, and verification");

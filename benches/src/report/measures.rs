@@ -4,6 +4,7 @@ use turnframe_core::source::IdSource;
 
 use super::{Figure, Plan};
 use crate::append::{compare, walk_memory};
+use crate::effects::{self, Effects};
 use crate::error::BenchError;
 use crate::ground::{Backend, Ground};
 use crate::load::{self, Load, Report};
@@ -116,6 +117,26 @@ impl Measures<'_> {
         let seen = self.load(&self.plan.sqlite(), 1_000, 40).await?;
         let met = seen.turns_per_second >= 5_000.0;
         self.add("SQLite, 1,000 at once", speed(&seen), ">= 5,000 turns/s (aim 8,000)", met);
+        Ok(())
+    }
+
+    pub(super) async fn effects(&mut self) -> Result<(), BenchError> {
+        let plan = Effects {
+            seconds: self.plan.amount(20) as u64,
+            waiting: self.plan.amount(4_000),
+            ..Effects::default()
+        };
+        let seen = effects::run(&self.plan.sqlite(), self.ids, &plan).await?;
+        let alone = seen.effects_alone_per_second;
+        let measured = format!("{alone:.0} effects/s, sent, concluded and told");
+        self.figures.push(Figure::reported("SQLite, effects that have waited", measured));
+        let (rate, turns) = (seen.effects_per_second, seen.turns_per_second);
+        let measured = format!("{rate:.0} effects/s beside {turns:.0} turns/s");
+        let name = "SQLite, effects beside turns at half of their most";
+        self.add(name, measured, ">= 1,000 effects/s at 64 in flight", rate >= 1_000.0);
+        let (ratio, beside, alone) = (seen.p99_ratio, seen.beside.p99_ms, seen.alone.p99_ms);
+        let measured = format!("{ratio:.2} ({beside:.1} / {alone:.1} ms)");
+        self.add("turns beside effects: p99", measured, "less than doubles", ratio < 2.0);
         Ok(())
     }
 

@@ -73,28 +73,20 @@ const FIND_KEY: &str = concat!(
 const ACCOUNT_OF_EFFECT: &str = "SELECT a.name FROM tf_stream s CROSS JOIN tf_account a ON a.id = s.account \
      WHERE s.name = ?1 AND s.name >= 'effect/' AND s.name < 'effect0' LIMIT 1";
 
-macro_rules! marks {
-    () => {
-        "SELECT a.name, m.key, s.name, m.due "
-    };
-}
-
-pub(super) const MARKS_OF_ACCOUNT: &str = concat!(
-    marks!(),
-    "FROM tf_account a CROSS JOIN tf_mark m ON m.account = a.id \
+pub(super) const MARKS_OF_ACCOUNT: &str = "SELECT a.name, m.key, s.name, m.due \
+     FROM tf_account a CROSS JOIN tf_mark m ON m.account = a.id \
      CROSS JOIN tf_stream s ON s.id = m.stream \
      WHERE a.name = ?6 AND m.kind = ?1 || '' AND m.key >= ?2 AND m.key < ?3 AND m.due <= ?4 \
-     ORDER BY m.key LIMIT ?5 + 0"
-);
+     ORDER BY m.key LIMIT ?5 + 0";
 
-pub(super) const SWEEP: &str = concat!(
-    marks!(),
-    "FROM tf_mark m CROSS JOIN tf_account a ON a.id = m.account \
-     CROSS JOIN tf_stream s ON s.id = m.stream \
-     WHERE m.kind = ?1 || '' AND m.partition IN (SELECT value FROM json_each(?8)) \
-     AND m.due <= ?4 AND m.key >= ?2 AND m.key < ?3 AND (a.name, m.key) > (?6, ?7) \
-     ORDER BY a.name, m.key LIMIT ?5 + 0"
-);
+// What is due is found and ordered along the index alone; the rest is looked up for a page of it.
+pub(super) const SWEEP: &str = "SELECT f.name, f.key, s.name, m.due \
+     FROM (SELECT a.name, m.account, m.key FROM tf_mark m CROSS JOIN tf_account a ON a.id = m.account \
+         WHERE m.kind = ?1 || '' AND m.partition IN (SELECT value FROM json_each(?8)) \
+         AND m.due <= ?4 AND m.key >= ?2 AND m.key < ?3 AND (a.name, m.key) > (?6, ?7) \
+         ORDER BY a.name, m.key LIMIT ?5 + 0) f \
+     CROSS JOIN tf_mark m ON m.account = f.account AND m.kind = ?1 || '' AND m.key = f.key \
+     CROSS JOIN tf_stream s ON s.id = m.stream ORDER BY f.name, f.key";
 
 /// Every statement here.
 #[cfg(test)]
