@@ -52,6 +52,9 @@ pub enum ResolveError {
     /// It is parked: nothing is done about it by itself.
     #[error("the effect is parked")]
     Parked,
+    /// Another effect of its case is sent before it.
+    #[error("another effect of its case is before it")]
+    NotItsTurn,
     /// Its destination is not there any more: nothing can be sent to it.
     #[error("the effect's destination is not known here")]
     NoDestination,

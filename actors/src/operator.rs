@@ -8,7 +8,9 @@
 use turnframe_core::id::{AccountId, ActorId, EffectId};
 use turnframe_core::receipt::EffectConclusion;
 use turnframe_ledger::{AppendError, Entry, EntryKind};
-use turnframe_runtime::effect::{OperatorDecision, UnresolvedError, append_of_decision};
+use turnframe_runtime::effect::{
+    EffectStep, OperatorDecision, UnresolvedError, append_of_decision, next,
+};
 use turnframe_runtime::fold::effect::EffectFold;
 use turnframe_runtime::port::DestinationProfile;
 use turnframe_runtime::record::{
@@ -60,6 +62,13 @@ pub(crate) async fn resolve(
                 Err(_) if stands(&entries, resolution) => return Ok(()),
                 Err(error) => return Err(refusal(&error)),
             };
+        if *decision == OperatorDecision::Nudge && profile.in_order {
+            let is_sent_next = matches!(next(&fold, &profile), EffectStep::Dispatch { .. });
+            let first = shared.is_first(account, *effect, &fold).await;
+            if is_sent_next && !first.map_err(ResolveError::unavailable)? {
+                return Err(ResolveError::NotItsTurn);
+            }
+        }
         match shared.append(&append).await {
             Ok(_) => {
                 tracing::info!(%effect, %operator, "an operator decided about an effect");

@@ -11,13 +11,11 @@ use tokio::sync::watch;
 use turnframe_core::id::{AccountId, EffectId};
 use turnframe_core::receipt::EffectConclusion;
 use turnframe_core::source::{IdSource, Timestamp};
-use turnframe_ledger::{
-    AppendError, Mark, MarkChange, MarkKind, MarkQuery, PartitionId, StreamName, Version,
-};
+use turnframe_ledger::{AppendError, Mark, MarkChange, MarkKind, PartitionId, StreamName, Version};
 use turnframe_runtime::breaker::{Breaker, Pace};
 use turnframe_runtime::effect::{
-    EffectRecord, EffectStep, SETTLING_MARGIN, append_of, mark_key, mark_prefix, next,
-    not_sent_while_down, record_of, record_of_lookup, stands_beside,
+    EffectRecord, EffectStep, SETTLING_MARGIN, append_of, next, not_sent_while_down, record_of,
+    record_of_lookup, stands_beside,
 };
 use turnframe_runtime::fold::effect::{EffectFold, EffectStatus};
 use turnframe_runtime::port::{Delivery, Destination, DestinationProfile, Dispatched, Reconciled};
@@ -184,19 +182,6 @@ impl Work<'_> {
         }
     }
 
-    /// Whether no effect of the case to this destination is open before this one.
-    async fn is_first(&self, fold: &EffectFold) -> Result<bool, Failure> {
-        let query = MarkQuery {
-            account: Some(self.account.clone()),
-            prefix: mark_prefix(&fold.requested),
-            limit: 1,
-            ..MarkQuery::of(MarkKind::Effect)
-        };
-        let first = self.shared.ledger.marks(query).await?;
-        let own = mark_key(&fold.requested, self.effect);
-        Ok(first.first().is_none_or(|first| first.key == own))
-    }
-
     async fn conclude_unknown(&self, fold: &EffectFold) -> Outcome {
         tracing::warn!(
             counter.turnframe.external.outcome_unknown = 1,
@@ -212,7 +197,9 @@ impl Work<'_> {
     async fn dispatch(&self, mut fold: EffectFold, attempt: u32) -> Outcome {
         let (outbox, ids) = (self.outbox, self.shared.ids());
         // Once the one before it is over it is found first, after at most as long again as it has waited, and a sweep.
-        if outbox.profile.in_order && !self.is_first(&fold).await? {
+        if outbox.profile.in_order
+            && !self.shared.is_first(self.account, self.effect, &fold).await?
+        {
             return Ok(None);
         }
         if let Some(until) = outbox.breaker().closed_until(ids.now()) {

@@ -9,8 +9,11 @@ use turnframe_core::source::IdSource;
 use turnframe_ledger::ledger::PAGE_MAX;
 use turnframe_ledger::snapshot::SnapshotStore;
 use turnframe_ledger::{
-    Append, AppendError, Appended, Entry, EventLedger, ReadError, StreamName, Version,
+    Append, AppendError, Appended, Entry, EventLedger, MarkKind, MarkQuery, ReadError, StreamName,
+    Version,
 };
+use turnframe_runtime::effect::{mark_key, mark_prefix};
+use turnframe_runtime::fold::effect::EffectFold;
 use turnframe_runtime::turn::TurnEngine;
 
 use crate::case::CaseMessage;
@@ -74,6 +77,24 @@ impl Shared {
                 return Ok(entries);
             }
         }
+    }
+
+    /// Whether no effect of the case to the same destination is open before this one.
+    pub(crate) async fn is_first(
+        &self,
+        account: &AccountId,
+        effect: EffectId,
+        fold: &EffectFold,
+    ) -> Result<bool, ReadError> {
+        let query = MarkQuery {
+            account: Some(account.clone()),
+            prefix: mark_prefix(&fold.requested),
+            limit: 1,
+            ..MarkQuery::of(MarkKind::Effect)
+        };
+        let first = self.ledger.marks(query).await?;
+        let own = mark_key(&fold.requested, effect);
+        Ok(first.first().is_none_or(|first| first.key == own))
     }
 
     /// Appends once, with patience for a ledger that is away.

@@ -186,7 +186,16 @@ async fn decide_too(
     effect: EffectId,
     decision: OperatorDecision,
 ) -> Result<(), ResolveError> {
-    let (account, reason) = (process.actor.account.clone(), "so do I".to_owned());
+    decide_for(process, effect, decision, "so do I").await
+}
+
+async fn decide_for(
+    process: &Process,
+    effect: EffectId,
+    decision: OperatorDecision,
+    reason: &str,
+) -> Result<(), ResolveError> {
+    let (account, reason) = (process.actor.account.clone(), reason.to_owned());
     let operator = literal("hopper");
     let resolution = Resolution { account, effect, operator, reason, decision };
     process.system.resolve_effect(&resolution).await
@@ -241,6 +250,8 @@ fn a_nudge_of_what_is_due_already_writes_nothing() {
         let chain = process.chain().await;
         assert_eq!(process.decide(effect, OperatorDecision::Nudge).await, Ok(()), "it stands");
         assert_eq!(decide_too(&process, effect, OperatorDecision::Nudge).await, Ok(()));
+        let blank = decide_for(&process, effect, OperatorDecision::Nudge, " ").await;
+        assert_eq!(blank, Err(ResolveError::Unreadable), "nobody decides for no reason");
         assert_eq!(process.chain().await, chain);
         // Found out once the pause is over, the nudge stands all the same.
         world.clock.advance(Duration::from_secs(60 * 60));

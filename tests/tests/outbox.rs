@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::runtime::Builder;
+use turnframe_actors::ResolveError;
 use turnframe_core::id::EffectId;
 use turnframe_core::receipt::ReceiptStatus;
 use turnframe_core::workflow::Decision;
@@ -186,6 +187,8 @@ fn effects_of_one_case_are_sent_in_their_order_where_that_is_asked() {
             sent.lock().expect("unpoisoned").len() == 2
         })
         .await;
+        let early = process.decide(effects[1], OperatorDecision::Nudge).await;
+        assert_eq!(early, Err(ResolveError::NotItsTurn), "a nudge does not change the order");
         is_down.store(false, Ordering::SeqCst);
         until(&world, Duration::from_millis(50), "both are sent", async || {
             world.airline.book().len() == 2

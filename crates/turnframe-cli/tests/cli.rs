@@ -181,7 +181,10 @@ fn an_operator_asks_a_running_server_and_is_told_what_it_refuses() {
     }
     let nudged = outbox(OPERATOR, &["nudge", "--destination", "airline", "--reason", "back"]);
     assert_exit(&nudged, 0);
-    assert_eq!(nudged.stdout, b"nudged: 0 are due now; 0 are seen to already\n");
+    assert_eq!(
+        nudged.stdout,
+        b"nudged: 0 are due now; 0 are seen to already, or follow one of these\n"
+    );
     let nothing_named = outbox(OPERATOR, &["nudge", "--reason", "back"]);
     assert_exit(&nothing_named, 2);
     let whose = outbox(OPERATOR, &["nudge", about[0], "--reason", "back"]);

@@ -95,6 +95,8 @@ problems! {
         "It goes on by itself: there is nothing to retry. Nothing was written.";
     EFFECT_PARKED = CONFLICT "effect_parked", "The effect is parked",
         "Nothing is done about it by itself: accept, reject or retry it. Nothing was written.";
+    EFFECT_NOT_ITS_TURN = CONFLICT "effect_not_its_turn", "Another effect of its case is before it",
+        "Nudge that one, or decide about it: this one follows by itself. Nothing was written.";
     NO_DESTINATION = CONFLICT "no_destination", "The effect's destination is not known here",
         "Accept or reject the effect: nothing can be sent. Nothing was written.";
     UNREADABLE_DECISION = UNPROCESSABLE_ENTITY "unreadable_decision", "The decision cannot be recorded",
@@ -212,6 +214,7 @@ impl From<ResolveError> for Problem {
             ResolveError::UnderWay => Self::EFFECT_UNDER_WAY,
             ResolveError::NotParked => Self::EFFECT_NOT_PARKED,
             ResolveError::Parked => Self::EFFECT_PARKED,
+            ResolveError::NotItsTurn => Self::EFFECT_NOT_ITS_TURN,
             ResolveError::NoDestination => Self::NO_DESTINATION,
             ResolveError::Unreadable => Self::UNREADABLE_DECISION,
             ResolveError::NotHere => Self::NOT_HERE,

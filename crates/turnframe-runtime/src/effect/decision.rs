@@ -113,10 +113,10 @@ pub fn append_of_decision(
     (operator, reason, decision): (&ActorId, &str, &OperatorDecision),
     ids: &IdSource,
 ) -> Result<Append, UnresolvedError> {
-    admit(fold, decision)?;
     if reason.trim().is_empty() || reason.len() > REASON_MAX_BYTES || reason.contains('\0') {
         return Err(UnresolvedError::Reason);
     }
+    admit(fold, decision)?;
     let reason = Personal::known(operator_subject(operator)?, reason.to_owned());
     let by = ByOperator { operator: operator.clone(), reason };
     let record = record_of_decision(fold, decision, by);

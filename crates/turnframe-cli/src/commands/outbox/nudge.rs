@@ -11,8 +11,10 @@ use crate::cli::{NudgeArgs, ServerArgs};
 use crate::exit::CliError;
 use crate::output::Output;
 
-/// What a server says of one that cannot be nudged and need not be: it was seen to since it was listed.
-const SEEN_TO: [&str; 3] = ["effect_under_way", "effect_concluded", "effect_parked"];
+/// What a server says of one that cannot be nudged and need not be: it was seen to since it was listed, or follows one
+/// that is nudged too.
+const SEEN_TO: [&str; 4] =
+    ["effect_under_way", "effect_concluded", "effect_parked", "effect_not_its_turn"];
 
 pub(super) async fn run(args: NudgeArgs) -> Result<(), CliError> {
     let NudgeArgs { server, effect, account, destination, reason } = args;
@@ -40,7 +42,9 @@ pub(super) async fn run(args: NudgeArgs) -> Result<(), CliError> {
             None => break,
         }
     }
-    output.text(&format!("nudged: {nudged} are due now; {seen_to} are seen to already"))?;
+    output.text(&format!(
+        "nudged: {nudged} are due now; {seen_to} are seen to already, or follow one of these"
+    ))?;
     Ok(())
 }
 
