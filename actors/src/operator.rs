@@ -7,7 +7,7 @@
 
 use turnframe_core::id::{AccountId, ActorId, EffectId};
 use turnframe_core::receipt::EffectConclusion;
-use turnframe_ledger::{AppendError, Entry, EntryKind};
+use turnframe_ledger::{AppendError, Entry, EntryKind, StreamName};
 use turnframe_runtime::effect::{
     EffectStep, OperatorDecision, UnresolvedError, append_of_decision, next,
 };
@@ -69,6 +69,8 @@ pub(crate) async fn resolve(
                 return Err(ResolveError::NotItsTurn);
             }
         }
+        // Once committed it may be due: the outbox is not to look at it as it was remembered before.
+        shared.writer.fresh().forget(account, &StreamName::Effect(*effect));
         match shared.append(&append).await {
             Ok(_) => {
                 tracing::info!(%effect, %operator, "an operator decided about an effect");
