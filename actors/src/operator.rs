@@ -62,10 +62,10 @@ pub(crate) async fn resolve(
                 Err(_) if stands(&entries, resolution) => return Ok(()),
                 Err(error) => return Err(refusal(&error)),
             };
-        if *decision == OperatorDecision::Nudge && profile.in_order {
-            let is_sent_next = matches!(next(&fold, &profile), EffectStep::Dispatch { .. });
+        let is_sent_next = matches!(next(&fold, &profile), EffectStep::Dispatch { .. });
+        if *decision == OperatorDecision::Nudge && profile.in_order && is_sent_next {
             let first = shared.is_first(account, *effect, &fold).await;
-            if is_sent_next && !first.map_err(ResolveError::unavailable)? {
+            if !first.map_err(ResolveError::unavailable)? {
                 return Err(ResolveError::NotItsTurn);
             }
         }

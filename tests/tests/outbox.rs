@@ -103,6 +103,32 @@ fn an_outage_parks_nothing_and_what_waited_is_sent_when_it_is_over() {
 }
 
 #[test]
+fn what_one_look_found_is_sent_without_another() {
+    const PAUSE: Duration = Duration::from_secs(60 * 60);
+    everywhere(|backend| async move {
+        let profile = DestinationProfile {
+            concurrency: 1,
+            failures_max: 1,
+            failures_pause: PAUSE,
+            ..DestinationProfile::default()
+        };
+        let (airline, is_down, _) = noting(profile);
+        let world = World::new(backend, Arc::new(desk::interpreter()), Arc::new(airline));
+        let process = world.start().await;
+        crowd(&process).await;
+        until(&world, Duration::ZERO, "one was not sent", async || {
+            process.kinds().await.contains(&"effect.deferred")
+        })
+        .await;
+        is_down.store(false, Ordering::SeqCst);
+        let before = process.faults.looks();
+        until(&world, PAUSE, "all are sent", async || world.airline.book().len() == CROWD).await;
+        let looks = process.faults.looks() - before;
+        assert!(looks < CROWD - 1, "{looks} looks");
+    });
+}
+
+#[test]
 fn l10_one_effect_that_always_fails_holds_up_no_other_and_is_parked() {
     everywhere(|backend| async move {
         let first = Arc::new(std::sync::Mutex::new(None));

@@ -1,10 +1,11 @@
 //! A receiver of JSON over HTTP, as a destination: what it is asked is declared, and so is what its answers mean.
 //!
 //! **Guarantees:** one call sends at most one request: no retry, no redirect, no proxy, no connection that idled, unless
-//! [`HttpBuilder::keeping_connections`] was asked for. Every attempt carries the effect's id as [`HEADER_KEY`] and, where there are secrets, a [Standard Webhooks] signature over
-//! exactly the bytes that are sent. `NotSent` means that no connection was made (no address, refused, no TLS), that the
-//! request could not be made, or that an answer came which was declared to prove it. From the first byte on everything
-//! else is `Unknown`, except an answer that was declared to accept or refuse.
+//! [`HttpBuilder::keeping_connections`] was asked for. Every attempt carries the effect's id as [`HEADER_KEY`] and, where
+//! there are secrets, a [Standard Webhooks] signature over exactly the bytes that are sent. `NotSent` means that no
+//! connection was made (no address, refused, no TLS), that the request could not be made, or that an answer came which
+//! was declared to prove it. From the first byte on everything else is `Unknown`, except an answer that was declared to
+//! accept or refuse.
 //!
 //! **What was declared as proof has to be there.** Where the reference stands at a pointer, an accepting status with a
 //! body that is broken, too long or not JSON accepts nothing: a gateway's cheerful page has that status too. Where the

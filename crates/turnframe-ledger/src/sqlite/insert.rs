@@ -6,8 +6,8 @@ use std::sync::Arc;
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments, AssertSqlSafe, SqliteConnection};
 
-/// How many rows one statement may have, from large to small: any number is a handful of statements. The largest binds fewer values than SQLite
-/// allows in one statement (32,766).
+/// How many rows one statement may have, from large to small: any number of rows is a handful of statements. The largest
+/// binds fewer values than SQLite allows in one statement (32,766).
 const ROWS: [usize; 8] = [128, 64, 32, 16, 8, 4, 2, 1];
 
 /// An `INSERT` into one table, for each of the sizes.

@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use tokio::sync::{Mutex, watch};
 use turnframe_core::id::{AccountId, DomainActorKey, EffectId};
 use turnframe_ledger::ledger::LedgerStatistics;
 use turnframe_ledger::{
-    Append, AppendError, Appended, Backlog, Entry, EventLedger, KeyName, KeyRecord, Mark,
+    Append, AppendError, Appended, Backlog, Entry, EventLedger, KeyName, KeyRecord, Mark, MarkKind,
     MarkQuery, Owner, Ownership, PartitionId, Position, ReadError, StreamName, Version,
 };
 
@@ -50,6 +51,8 @@ pub struct FaultLedger {
     switch: CrashSwitch,
     /// Keeps the order of the numbers and the order of the commits one and the same.
     order: Mutex<()>,
+    /// How often effects that are due were looked for, over all accounts.
+    looks: AtomicUsize,
 }
 
 impl fmt::Debug for FaultLedger {
@@ -66,13 +69,20 @@ impl FaultLedger {
         plan: FaultPlan<LedgerFault>,
         switch: CrashSwitch,
     ) -> Self {
-        Self { inner, boundaries: Boundaries::new(plan), switch, order: Mutex::new(()) }
+        let (boundaries, looks) = (Boundaries::new(plan), AtomicUsize::new(0));
+        Self { inner, boundaries, switch, order: Mutex::new(()), looks }
     }
 
     /// The boundaries that the run has come by, in order.
     #[must_use]
     pub fn enumerated(&self) -> Vec<Boundary> {
         self.boundaries.enumerated()
+    }
+
+    /// How often effects that are due were looked for.
+    #[must_use]
+    pub fn looks(&self) -> usize {
+        self.looks.load(Ordering::Relaxed)
     }
 
     /// The places of the plan that the run has not come by.
@@ -243,6 +253,8 @@ impl EventLedger for FaultLedger {
     }
 
     async fn marks(&self, query: MarkQuery) -> Result<Vec<Mark>, ReadError> {
+        let is_look = query.kind == MarkKind::Effect && query.account.is_none();
+        self.looks.fetch_add(usize::from(is_look), Ordering::Relaxed);
         self.switch.alive(self.inner.marks(query)).await
     }
 
