@@ -86,7 +86,7 @@ impl Fresh {
             run.1 += bytes;
         }
         for (stream, (entries, bytes)) in runs {
-            generations.add(account, &stream, Run { entries: Arc::new(entries), bytes });
+            generations.add(account, &stream, entries, bytes);
         }
     }
 
@@ -138,19 +138,19 @@ impl Generations {
 
     /// Adds the entries of an append to the run that begins with their stream, where they follow it; else as a run of
     /// their own. What they do not follow is out of date.
-    fn add(&mut self, account: &AccountId, stream: &StreamName, run: Run) {
-        let Some(version) = run.entries.first().map(|entry| entry.version) else { return };
+    fn add(&mut self, account: &AccountId, stream: &StreamName, entries: Vec<Entry>, bytes: usize) {
+        let Some(version) = entries.first().map(|entry| entry.version) else { return };
         let at = |version| (account.clone(), stream.clone(), version);
         let first = Version::NONE.plus(1);
         let is_followed =
             |whole: &Run| whole.entries.last().is_some_and(|it| it.version.plus(1) == version);
         match self.take(&at(first)).filter(is_followed) {
             Some(mut whole) => {
-                Arc::make_mut(&mut whole.entries).extend(run.entries.iter().cloned());
-                whole.bytes += run.bytes;
+                Arc::make_mut(&mut whole.entries).extend(entries);
+                whole.bytes += bytes;
                 self.young.insert(at(first), whole);
             }
-            None => self.young.insert(at(version), run),
+            None => self.young.insert(at(version), Run { entries: Arc::new(entries), bytes }),
         }
     }
 

@@ -119,19 +119,19 @@ impl Destination for WayToTheOffice {
         // The office is there as long as the bench.
         let _ = self.is_open.clone().wait_for(|is_open| *is_open).await;
         let request = self.client.post(&self.url).json(&delivery.payload);
-        let sent = request.header("idempotency-key", delivery.idempotency_key()).send().await;
-        match sent {
-            Ok(answer) if answer.status() == StatusCode::CREATED => {
-                // What is read to its end leaves a connection that can be used again.
-                match answer.bytes().await {
-                    Ok(_) => {
-                        let reference = delivery.idempotency_key();
-                        Dispatched::Accepted { reference, details: Json::default() }
-                    }
-                    Err(error) => Dispatched::Unknown { reason: error.to_string() },
-                }
+        let request = request.header("idempotency-key", delivery.idempotency_key());
+        let sent = async {
+            let answer = request.send().await?;
+            let status = answer.status();
+            // What is read to its end leaves a connection that can be used again.
+            answer.bytes().await.map(|_| status)
+        };
+        match sent.await {
+            Ok(StatusCode::CREATED) => {
+                let reference = delivery.idempotency_key();
+                Dispatched::Accepted { reference, details: Json::default() }
             }
-            Ok(answer) => Dispatched::Unknown { reason: answer.status().to_string() },
+            Ok(status) => Dispatched::Unknown { reason: status.to_string() },
             Err(error) if error.is_connect() => Dispatched::NotSent { reason: error.to_string() },
             Err(error) => Dispatched::Unknown { reason: error.to_string() },
         }

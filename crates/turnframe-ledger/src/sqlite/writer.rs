@@ -66,7 +66,9 @@ impl Writer {
     /// Whether so much was written since this was last so that the WAL may have become long.
     pub(super) fn wal_may_be_long(&mut self) -> bool {
         let may_be = self.unasked >= ASK_AFTER;
-        self.unasked = if may_be { 0 } else { self.unasked };
+        if may_be {
+            self.unasked = 0;
+        }
         may_be
     }
 
